@@ -140,6 +140,21 @@ def private_names() -> list[str]:
     return found
 
 
+def unexplained_imports() -> list[str]:
+    """Imports of private modules and names in tests without a comment that gives the reason; `_core` is open to all."""
+    found = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for node in ast.walk(tree(path)):
+            if not isinstance(node, ast.ImportFrom) or (node.module or "").partition(".")[0] != "choque":
+                continue
+            parts = {part for alias in node.names for part in f"{node.module}.{alias.name}".split(".")}
+            is_private = any(re.match(r"_(?!_|core$)", part) for part in parts)
+            if is_private and "  # " not in lines[node.lineno - 1]:
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
+    return found
+
+
 def thesis_words() -> list[str]:
     """Places in the library that speak of a thesis's program."""
     words = re.compile(r"legacy|\bthe original\b(?!'?s? (?:set|array|order|path|file))", re.IGNORECASE)
@@ -284,12 +299,13 @@ FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
         library_lines,
     ),
     "private names across packages": ("397", 0, private_names),
+    "private imports in tests, no reason given": ("138", 0, unexplained_imports),
     '"legacy", "the original" in the library': ("273", 0, thesis_words),
     "files crossed by choque.pairs": ("24", 12, lambda: crossed(BOXES, "choque.pairs(lower, lower + 1)")),
     "files crossed by World.step": ("45", 30, lambda: crossed(WORLD, "world.step(1 / 60)")),
     "files crossed by choque run --record": ("95", 55, lambda: crossed(COMMAND, "main()")),
     "modules loaded by choque.pairs": ("68", 36, loaded),
-    "public names": ("204", 150, public_names),
+    "public names": ("204", 140, public_names),
     "modules with one importer, no plug-ins": ("109", 30, lone_modules),
     f"kernels with more than {MAX_PARAMETERS} parameters": ("71", 8, long_kernels),
 }

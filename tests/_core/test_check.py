@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque.bounds import Boxes
-from choque.bounds._bounds import check_boxes
 from choque.errors import InvalidInput, UnknownName
 
 
@@ -85,13 +84,13 @@ def test_mixed_floats_take_the_wider() -> None:
 @pytest.mark.parametrize("row", [0, 3, 6])
 def test_the_first_bad_box_is_named(dtype: str, row: int) -> None:
     lower, upper = np.zeros((7, 3), dtype), np.ones((7, 3), dtype)
-    check_boxes(lower, upper)
+    Boxes(lower, upper)
     upper[row:, 1] = -1
     with pytest.raises(InvalidInput, match=f"^Row {row} has lower > upper.*column 1"):
-        check_boxes(lower, upper)
+        Boxes(lower, upper)
     upper[row, 0] = np.nan
     with pytest.raises(InvalidInput, match=f"^Row {row} is not a number.*column 0"):
-        check_boxes(lower, upper)
+        Boxes(lower, upper)
 
 
 @pytest.mark.parametrize("given", [3, np.int8(3), np.uint64(3), np.array(3)])

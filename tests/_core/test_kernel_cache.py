@@ -16,7 +16,7 @@ import pytest
 from choque._core import kernel_cache
 from choque._core.kernel import announcement
 from choque._core.kernel_cache import sources_of
-from choque.cli._compiling import kernels_of, repair
+from choque.cli._compiling import kernels_of, repair  # what `choque doctor` does about damaged files
 
 IS_COMPILED = not os.environ.get("NUMBA_DISABLE_JIT")
 
@@ -86,7 +86,7 @@ def test_a_kernel_is_compiled_again_when_a_class_of_its_arguments_has_moved(
 
 
 def test_the_sources_of_a_kernel_are_those_of_its_parts() -> None:
-    from choque.narrow.convex.probe import _probe
+    from choque.narrow.convex.probe import _probe  # a kernel with parts in many files
 
     names = {Path(path).name for path in sources_of(getattr(_probe, "py_func", _probe))}
     assert {"probe.py", "gjk.py", "epa.py", "vector.py"} <= names

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.records import Corners
-from choque._core.row_levels import BOXES_PER_ROW, WIDE, _choose_cells
+from choque._core.row_levels import BOXES_PER_ROW, WIDE, _choose_cells  # its rounding, at the ends of floats
 from choque._core.row_pairs import DOUBT, emit_between, emit_rows, list_alike
 from choque._core.rows import build_rows, columns_of
 from choque._core.sort import sorted_pairs

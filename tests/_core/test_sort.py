@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from choque._core import sort
 from choque._core.pair_keys import pack_pairs
 from choque._core.sort import radix_sort, sorted_pairs, without_duplicates
-from choque.testing import parallel_at_any_size
+from choque._core.threads import parallel_at_any_size
 
 DIGIT = 1 << 11
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque._core import threads
+from choque._core.threads import parallel_at_any_size
 from choque.errors import InvalidInput
-from choque.testing import parallel_at_any_size
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

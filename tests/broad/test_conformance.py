@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import choque.broad
 from choque.bounds import Boxes
 from choque.testing import broad_phase_checks, oracle
-from choque.testing._mirror import Mirror
+from choque.testing._mirror import Mirror  # the oracle of changes, which the suite uses
 
 BUILT_IN = (
     "all",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import choque
-from choque.cli._app import FAMILIES, GROUPS, verb_name
+from choque.cli import FAMILIES, GROUPS, verb_name
 
 if TYPE_CHECKING:
     from conftest import Command
@@ -194,7 +194,7 @@ def test_control_characters_do_not_reach_the_terminal(command: Command) -> None:
 
 
 def test_a_name_of_a_file_is_printed_with_its_control_characters_written_out() -> None:
-    from choque.cli._terminal import plain
+    from choque.cli._terminal import plain  # every verb prints through it
 
     assert plain("\x1b]0;owned\x07\tä\n") == "\\x1b]0;owned\\x07\tä\n"
     assert plain({"\x1b": ["\x9b", 3, None]}) == {"\\x1b": ["\\x9b", 3, None]}

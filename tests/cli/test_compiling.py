@@ -10,9 +10,17 @@ import pytest
 
 from choque._core import kernel
 from choque._core.kernel import announcement
-from choque.cli import _compiling as compiling
-from choque.cli import _warm_up
-from choque.cli._compiling import Outlook, cache_folder, is_on_disk, kernels_of, outlook, prepare, why_unwritable
+from choque.cli import _compiling as compiling  # patched: how many kernels are missing
+from choque.cli import _warm_up  # patched: the calls that compile
+from choque.cli._compiling import (  # `choque doctor` prints them, and verbs with long work wait for them
+    Outlook,
+    cache_folder,
+    is_on_disk,
+    kernels_of,
+    outlook,
+    prepare,
+    why_unwritable,
+)
 
 
 @pytest.mark.parametrize(("limit", "runs"), [(float("inf"), 2), (-float("inf"), 1)])

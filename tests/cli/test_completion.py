@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import choque
-from choque.cli import _completion, main
+from choque.cli import _completion, main  # completion without a shell
 
 
 @pytest.mark.parametrize(

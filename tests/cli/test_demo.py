@@ -13,9 +13,9 @@ import pytest
 import choque
 from choque._core.kernel import announcement
 from choque.cli import demo
-from choque.cli._compiling import Outlook
+from choque.cli._compiling import Outlook  # patched: nothing is compiled before the demo
 from choque.cli.demo import HELPER, sections
-from choque.cli.demo._section import Section
+from choque.cli.demo._section import Section  # sections of the test's own
 from choque.cli.demo.methods import METHODS
 
 if TYPE_CHECKING:

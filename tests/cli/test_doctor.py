@@ -11,7 +11,7 @@ import pytest
 
 import choque
 from choque._core.kernel import announcement
-from choque.cli import _warm_up, doctor
+from choque.cli import _warm_up, doctor  # patched: calls that fail to compile
 from choque.errors import MissingExtra
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from choque.cli._options import new_folder
+from choque.cli._options import new_folder  # at the same second twice, which no verb can be made to do
 from choque.errors import InvalidInput
 
 

@@ -13,8 +13,8 @@ import pytest
 import typer
 
 import choque
-from choque.cli._app import FAMILIES, GROUPS, build, verb_name
-from choque.cli._json import plain
+from choque.cli import FAMILIES, GROUPS, build, verb_name
+from choque.cli._json import plain  # every verb prints for programs through it
 
 if TYPE_CHECKING:
     from conftest import Command

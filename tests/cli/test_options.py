@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import typer
 
-from choque.cli._options import listed, read_settings, whole_number
+from choque.cli._options import listed, read_settings, whole_number  # readers of options that verbs share
 from choque.errors import InvalidInput
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from choque.cli._app import build
+from choque.cli import build
 from choque.theses.fingsics.config import RUN_MODES
 from choque.theses.fingsics.log import COLUMNS
 

@@ -15,7 +15,7 @@ import pytest
 import typer
 from pages import DOCS, ROOT, links, python_blocks, said_to_print, shell_lines
 
-from choque.cli._app import build
+from choque.cli import build
 from choque.scene.body_scene import GENERATORS as BODY_GENERATORS
 from choque.scene.box_scene import GENERATORS as BOX_GENERATORS
 

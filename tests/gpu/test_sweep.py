@@ -13,8 +13,8 @@ from choque.bounds import Boxes, KDops, Spheres, directions
 from choque.broad import create
 from choque.errors import InvalidInput
 from choque.gpu import sweep as device_sweep
-from choque.gpu import sweep_slabs
 from choque.gpu.session import Session
+from choque.gpu.sweep import sweep_slabs
 from choque.testing import broad_phase_checks, oracle, scenes
 
 CHECKS = dict(broad_phase_checks())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from choque.errors import InvalidInput
 from choque.kinetic import Sweep
-from choque.kinetic._slots import MOVED
+from choque.kinetic._slots import MOVED  # counts the work of an insertion
 
 
 def scattered(count: int, seed: int = 0, *, grid: bool = False) -> tuple[Any, Any, Any]:

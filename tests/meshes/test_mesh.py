@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import choque
 from choque.errors import InvalidInput, UnreadableFile
 from choque.meshes import Mesh, intersections
-from choque.meshes._search import own_pairs
+from choque.meshes._search import own_pairs  # with threads at a size that users get one for
 
 
 def soup(seed: int, count: int, size: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

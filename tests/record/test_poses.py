@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from choque.errors import UnreadableFile
-from choque.record._chunks import BYTES_PER_POSE, decode, encode
+from choque.record._chunks import BYTES_PER_POSE, decode, encode  # the coding of poses, bit for bit
 
 SHAPES = st.tuples(st.integers(1, 7), st.integers(0, 5))
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from choque.errors import ChoqueError, InvalidInput, RecordingFailed, UnreadableFile
-from choque.record import BodyTable, Recording, _chunks, recorder
+from choque.record import BodyTable, Recording, _chunks, recorder  # how many frames a chunk has
 from choque.record import open as open_frames
 from choque.record.recorder import Writer
 

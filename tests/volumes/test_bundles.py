@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from choque.lab import phantoms
 from choque.theses.evm.baselines import DenseMask
-from choque.volumes import ExtremeVertices, Volume, _bundles, collision
-from choque.volumes._bundles import bundled
-from choque.volumes._sections import paint
+from choque.volumes import ExtremeVertices, Volume, _bundles, collision  # that bundles leave a case undecided
+from choque.volumes._bundles import bundled  # against masks; no answer shows them
+from choque.volumes._sections import paint  # bundles as a mask
 from choque.volumes.collision import search
 
 

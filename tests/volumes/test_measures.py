@@ -12,7 +12,15 @@ from volume_oracles import random_mask
 from choque.errors import InvalidInput, UnknownName
 from choque.lab import phantoms
 from choque.volumes import ExtremeVertices, Volume
-from choque.volumes._measures import boundary, component_count, components, content, dilated, eroded, skeleton
+from choque.volumes._measures import (  # models without a lattice, in 1 to 3 dimensions
+    boundary,
+    component_count,
+    components,
+    content,
+    dilated,
+    eroded,
+    skeleton,
+)
 
 
 def test_contents_and_boundaries_are_those_of_the_grid() -> None:

@@ -10,7 +10,7 @@ from volume_oracles import random_mask
 
 from choque.lab import phantoms
 from choque.volumes import ExtremeVertices, Volume
-from choque.volumes._measures import boundary, content
+from choque.volumes._measures import boundary, content  # whole numbers, before spacing makes them floats
 from choque.volumes.surface import closed_surface, manifold_surface
 
 

@@ -10,7 +10,8 @@ import pytest
 from world_scenes import VirtualClock, gas, pile
 
 from choque.errors import InvalidInput
-from choque.world import Run, StepReport, WallClock, World
+from choque.world import Run, StepReport, World
+from choque.world.run import WallClock
 
 
 def test_a_run_starts_paused() -> None:

@@ -12,6 +12,7 @@ import choque
 from choque._core.pair_keys import unpack_pairs
 from choque._core.records import pack_records
 from choque._core.sweep_axis import principal_direction
+from choque.gpu.sweep import sweep_slabs
 from choque.theses.fingsics.totals import Cost, cost_of
 from choque.theses.kdop.sorts import library_order
 
@@ -176,7 +177,7 @@ def gpu_sweep() -> Figure:
     lower = random.uniform(0, 9, (14, 3)) * [1, 0.3, 0.3]
     upper = lower + random.uniform(0.8, 2.4, (14, 3))
     order = np.asarray(library_order(lower[:, 0], "warp-cpu")).astype(int)
-    keys, tests = choque.gpu.sweep_slabs(np.concatenate((lower, upper), axis=1), 0, "warp-cpu")
+    keys, tests = sweep_slabs(np.concatenate((lower, upper), axis=1), 0, "warp-cpu")
     pairs = unpack_pairs(keys)
     place = np.argsort(order)
     counts = np.bincount(place[pairs].min(axis=1), minlength=14)

@@ -42,7 +42,7 @@ def key_second(key: Any) -> Any:
     return np.int64(key & np.uint64(0xFFFFFFFF))
 
 
-def pack_pairs(pairs: Pairs) -> Keys:
+def pack_pairs(pairs: NDArray[np.integer[Any]]) -> Keys:
     """Return the keys (m,) of ``pairs`` (m, 2) of rows that are not negative."""
     first: Keys = pairs[:, 0].astype(np.uint64)
     return (first << np.uint64(32)) | pairs[:, 1].astype(np.uint64)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import wraps
 from itertools import count
 from typing import Any, TypeVar, cast
@@ -149,6 +150,18 @@ def resolve_count(requested: int | None, work: int) -> int:
     if work < SERIAL_BELOW:
         return 1
     return available_count() if requested is None else requested
+
+
+@contextmanager
+def parallel_at_any_size() -> Iterator[None]:
+    """Share few bodies among threads as many would be, for tests. It holds for the whole process."""
+    global SERIAL_BELOW, STREAM_SERIAL_BELOW
+    before = SERIAL_BELOW, STREAM_SERIAL_BELOW
+    SERIAL_BELOW = STREAM_SERIAL_BELOW = 0
+    try:
+        yield
+    finally:
+        SERIAL_BELOW, STREAM_SERIAL_BELOW = before
 
 
 def ranges(total: int, parts: int) -> list[tuple[int, int]]:

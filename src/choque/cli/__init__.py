@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from choque.cli._app import main
+from choque.cli._app import FAMILIES, GROUPS, build, main, verb_name
 
-__all__ = ["main"]
+__all__ = ["FAMILIES", "GROUPS", "build", "main", "verb_name"]

@@ -1,15 +1,18 @@
-"""Options that several verbs share, the parsing of their values, and the folders of runs, each used once."""
+"""Options that several verbs share, alone and in groups, the parsing of their values, and new folders of runs."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import datetime
+from functools import wraps
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -155,3 +158,40 @@ def _refusal(place: str | os.PathLike[str], problem: Exception) -> InvalidInput:
 def plain_name(scene: str) -> str:
     """Return the name of a scene with letters, digits, dots, dashes and underscores only."""
     return re.sub(r"[^\w.-]+", "-", scene).strip(".-") or "scene"
+
+
+# Options in groups
+
+
+def spread(verb: Callable[..., None]) -> Callable[..., None]:
+    """Replace each dataclass parameter of ``verb`` by options, one for each field, in its place.
+
+    The fields are annotated as options and have defaults; the verb receives them as an instance of the dataclass.
+    """
+    hints = get_type_hints(verb, include_extras=True)
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    parameters = []
+    for each in inspect.signature(verb).parameters.values():
+        kind = hints[each.name]
+        if is_dataclass(kind):
+            groups[each.name] = kind, [field.name for field in fields(kind)]
+            inner = get_type_hints(kind, include_extras=True)
+            parameters += [_option(field.name, field.default, inner[field.name]) for field in fields(kind)]
+        else:
+            parameters.append(_option(each.name, each.default, kind))
+
+    @wraps(verb)
+    def call(**given: Any) -> None:
+        together = {
+            group: kind(**{name: given.pop(name) for name in names if name in given})
+            for group, (kind, names) in groups.items()
+        }
+        verb(**together, **given)
+
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": None}
+    return call
+
+
+def _option(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from choque.cli._looks import Looks
+from choque.cli._options import spread
 from choque.cli._recordings import as_far_as_it_goes
-from choque.cli._spread import spread
 
 
 @spread

@@ -12,7 +12,7 @@ import typer
 
 from choque.cli._completion import complete_body_scenes, complete_broad_phases
 from choque.cli._json import AsJson, print_json
-from choque.cli._options import Device, Threads, read_settings, run_folder
+from choque.cli._options import Device, Threads, read_settings, run_folder, spread
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -62,7 +62,93 @@ class Plan:
         return self.scene.world(**self.world)
 
 
+@dataclass(frozen=True)
+class Length:
+    """How long a scene is run, and how often."""
+
+    frames: Annotated[
+        int | None, typer.Option("--frames", metavar="N", help=f"Number of steps; {FRAMES} by default.")
+    ] = None
+    stop_at: Annotated[
+        int | None, typer.Option("--stop-at", metavar="N", help="Frame to stop at, as in Fingsics: N - 1 steps.")
+    ] = None
+    fps: Annotated[
+        int | None, typer.Option("--fps", metavar="N", help="Steps per second; those of the scene by default.")
+    ] = None
+    benchmark: Annotated[
+        int | None, typer.Option("--benchmark", metavar="N", help="Run it N times and write times and a summary.")
+    ] = None
+
+    def steps(self, otherwise: int | None) -> int | None:
+        """Return the number of steps that was asked for, or ``otherwise``."""
+        from choque.errors import InvalidInput
+
+        if self.frames is not None and self.stop_at is not None:
+            raise InvalidInput("Give --frames, the number of steps, or --stop-at, one more than it, and not both.")
+        if self.frames is not None:
+            return _at_least("--frames", self.frames, 1)
+        return otherwise if self.stop_at is None else _at_least("--stop-at", self.stop_at, 2, ", which is one step") - 1
+
+
+@dataclass(frozen=True)
+class Methods:
+    """By which methods and rules a scene is simulated."""
+
+    broad: Annotated[
+        str | None,
+        typer.Option(
+            "--broad",
+            metavar="NAME",
+            help="See 'choque methods'; also NONE, AABB, OBB, SAP, SAPOBB.",
+            autocompletion=complete_broad_phases,
+        ),
+    ] = None
+    bounds: Annotated[str | None, typer.Option("--bounds", metavar="KIND", help="box, oriented, sphere, 18-dop …")] = (
+        None
+    )
+    response: Annotated[
+        str | None,
+        typer.Option("--response", metavar="NAME", help="soft-step, impulse, shape-matching, or fingsics-impulse."),
+    ] = None
+    legacy: Annotated[bool, typer.Option("--legacy", help="Use the rules of the Fingsics engine, in float32.")] = False
+    threads: Threads = None
+    device: Device = None
+
+    @property
+    def world(self) -> dict[str, Any]:
+        """The options of the world that were given."""
+        from choque.theses.fingsics.config import METHOD_ALIASES
+
+        given = {
+            "broad": METHOD_ALIASES.get(self.broad or "", self.broad),
+            "bounds": self.bounds,
+            "response": self.response,
+            "threads": self.threads,
+            "device": self.device,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is written and printed, and where to."""
+
+    record: Annotated[bool, typer.Option("--record", help="Write recording.choque.")] = False
+    log: Annotated[bool, typer.Option("--log", help="Write log.csv, one row per step.")] = False
+    video: Annotated[bool, typer.Option("--video", help="Record, and make scene.mp4 at the end.")] = False
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FOLDER", help="Output folder; a new one in 'output' by default.")
+    ] = None
+    cost: Annotated[
+        bool, typer.Option("--cost", help="Print the cost model of the Fingsics thesis, T = C + bB + oO.")
+    ] = False
+
+
+@spread
 def run(
+    length: Length,
+    methods: Methods,
+    outputs: Outputs,
     scene: Annotated[
         str | None,
         typer.Argument(
@@ -72,54 +158,14 @@ def run(
             autocompletion=complete_body_scenes,
         ),
     ] = None,
-    frames: Annotated[
-        int | None, typer.Option("--frames", metavar="N", help=f"Number of steps; {FRAMES} by default.")
-    ] = None,
-    stop_at: Annotated[
-        int | None, typer.Option("--stop-at", metavar="N", help="Frame to stop at, as in Fingsics: N - 1 steps.")
-    ] = None,
-    broad: Annotated[
-        str | None,
-        typer.Option(
-            "--broad",
-            metavar="NAME",
-            help="See 'choque methods'; also NONE, AABB, OBB, SAP, SAPOBB.",
-            autocompletion=complete_broad_phases,
-        ),
-    ] = None,
-    bounds: Annotated[
-        str | None, typer.Option("--bounds", metavar="KIND", help="box, oriented, sphere, 18-dop …")
-    ] = None,
-    response: Annotated[
-        str | None,
-        typer.Option("--response", metavar="NAME", help="soft-step, impulse, shape-matching, or fingsics-impulse."),
-    ] = None,
-    legacy: Annotated[bool, typer.Option("--legacy", help="Use the rules of the Fingsics engine, in float32.")] = False,
-    record: Annotated[bool, typer.Option("--record", help="Write recording.choque.")] = False,
-    log: Annotated[bool, typer.Option("--log", help="Write log.csv, one row per step.")] = False,
-    video: Annotated[bool, typer.Option("--video", help="Record, and make scene.mp4 at the end.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", metavar="FOLDER", help="Output folder; a new one in 'output' by default.")
-    ] = None,
-    benchmark: Annotated[
-        int | None, typer.Option("--benchmark", metavar="N", help="Run it N times and write times and a summary.")
-    ] = None,
     config: Annotated[
         Path | None, typer.Option("--config", metavar="FILE", help="A config.txt of Fingsics; options take precedence.")
     ] = None,
-    fps: Annotated[
-        int | None, typer.Option("--fps", metavar="N", help="Steps per second; those of the scene by default.")
-    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Seed of a generator.")] = None,
-    threads: Threads = None,
-    device: Device = None,
     option: Annotated[
         list[str] | None,
         typer.Option("--option", metavar="KEY=VALUE", help="An option of a generator; may be repeated."),
     ] = None,
-    cost: Annotated[
-        bool, typer.Option("--cost", help="Print the cost model of the Fingsics thesis, T = C + bB + oO.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a scene of bodies.
@@ -136,38 +182,35 @@ def run(
     """
     import choque
     from choque.errors import InvalidInput
-    from choque.theses.fingsics.config import METHOD_ALIASES
 
     if (scene is None) == (config is None):
         raise InvalidInput("Give a scene to run, or a configuration with --config, and not both.")
-    given: dict[str, Any] = {"broad": METHOD_ALIASES.get(broad or "", broad), "bounds": bounds, "response": response}
-    given |= {"threads": threads, "device": device}
-    world = {name: value for name, value in given.items() if value is not None}
+    runs = length.benchmark
     if config is not None:
         from choque.theses.fingsics.config import load_config
 
         if seed is not None or option:
             raise InvalidInput("--seed and --option are for generators; a configuration names a file.")
         settings = load_config(config)
-        steps = _steps(frames, stop_at, None)
+        steps = length.steps(None)
         if steps is not None:
             settings = replace(settings, stop_at_frame=steps + 1)
         if settings.run_mode in ("REPLAY", "TEST"):
             return _other_mode(settings, config.parent, as_json)
-        plan = _plan_of(settings, config, world, output)
-        if benchmark is None and settings.run_mode == "BENCHMARK":
-            benchmark = settings.num_runs_for_benchmark
+        plan = _plan_of(settings, config, methods.world, outputs.output)
+        if runs is None and settings.run_mode == "BENCHMARK":
+            runs = settings.num_runs_for_benchmark
     else:
         found = choque.scene.find_bodies(str(scene), **{"seed": seed, **read_settings(option)})
-        plan = Plan(found, found.dt, _steps(frames, stop_at, FRAMES), world, OUTPUT, output)
-    film = {} if video and plan.film is None else plan.film
-    plan = replace(plan, record=plan.record or record or video, log=plan.log or log, film=film)
-    plan = replace(plan, legacy=legacy, cost=cost)
-    if fps is not None:
-        plan = replace(plan, dt=1 / _whole("--fps", fps))
-    if benchmark is not None:
+        plan = Plan(found, found.dt, length.steps(FRAMES), methods.world, OUTPUT, outputs.output)
+    film = {} if outputs.video and plan.film is None else plan.film
+    record, log = plan.record or outputs.record or outputs.video, plan.log or outputs.log
+    plan = replace(plan, record=record, log=log, film=film, legacy=methods.legacy, cost=outputs.cost)
+    if length.fps is not None:
+        plan = replace(plan, dt=1 / _at_least("--fps", length.fps, 1))
+    if runs is not None:
         plan = replace(plan, output=plan.output.with_name(str(BENCHMARKS)))
-        return run_benchmark(plan, _whole("--benchmark", benchmark), as_json)
+        return run_benchmark(plan, _at_least("--benchmark", runs, 1), as_json)
     return run_once(plan, as_json)
 
 
@@ -200,24 +243,12 @@ def _scene_path(settings: Config, config: Path) -> Path:
     return path
 
 
-def _whole(name: str, value: int) -> int:
+def _at_least(name: str, value: int, least: int, meaning: str = "") -> int:
     from choque.errors import InvalidInput
 
-    if value < 1:
-        raise InvalidInput(f"{name} is {value}; it must be at least 1.")
+    if value < least:
+        raise InvalidInput(f"{name} is {value}; it must be at least {least}{meaning}.")
     return value
-
-
-def _steps(frames: int | None, stop_at: int | None, otherwise: int | None) -> int | None:
-    from choque.errors import InvalidInput
-
-    if frames is not None and stop_at is not None:
-        raise InvalidInput("Give --frames, the number of steps, or --stop-at, one more than it, and not both.")
-    if frames is not None and frames < 1:
-        raise InvalidInput(f"--frames is {frames}; it must be at least 1.")
-    if stop_at is not None and stop_at < 2:
-        raise InvalidInput(f"--stop-at is {stop_at}; it must be at least 2, which is one step.")
-    return frames if frames is not None else stop_at - 1 if stop_at is not None else otherwise
 
 
 def _plan_of(settings: Config, config: Path, world: dict[str, Any], output: Path | None) -> Plan:

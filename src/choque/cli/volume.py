@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from choque.cli._json import AsJson, print_json
-from choque.cli._spread import spread
+from choque.cli._options import spread
 
 if TYPE_CHECKING:
     from choque.volumes import Volume

@@ -11,10 +11,7 @@ from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque.gpu.devices import DeviceNote, device_names, resolve
-    from choque.gpu.sweep import sweep_slabs
 
-__all__ = ["DeviceNote", "device_names", "resolve", "sweep_slabs"]
+__all__ = ["DeviceNote", "device_names", "resolve"]
 
-__getattr__, __dir__ = exporting(
-    __name__, __all__, {".devices": "DeviceNote device_names resolve", ".sweep": "sweep_slabs"}
-)
+__getattr__, __dir__ = exporting(__name__, __all__, {".devices": "DeviceNote device_names resolve"})

@@ -9,18 +9,10 @@ from choque._core.lazy import exporting
 if TYPE_CHECKING:
     from choque.kinetic._billiards import Billiards
     from choque.kinetic._sweep import Sweep
-    from choque.kinetic.results import Collisions, Event, Events, Meeting, Meetings
-    from choque.kinetic.structure import Audit, Certificate
+    from choque.kinetic.results import Collisions, Event, Events
 
-__all__ = ["Audit", "Billiards", "Certificate", "Collisions", "Event", "Events", "Meeting", "Meetings", "Sweep"]
+__all__ = ["Billiards", "Collisions", "Event", "Events", "Sweep"]
 
 __getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        ".structure": "Audit Certificate",
-        "._billiards": "Billiards",
-        ".results": "Collisions Event Events Meeting Meetings",
-        "._sweep": "Sweep",
-    },
+    __name__, __all__, {"._billiards": "Billiards", ".results": "Collisions Event Events", "._sweep": "Sweep"}
 )

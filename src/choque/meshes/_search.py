@@ -14,7 +14,7 @@ from choque._core import threads
 from choque._core.emission import Sink
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
-from choque._core.pair_keys import unpack_pairs
+from choque._core.pair_keys import pair_key, unpack_pairs
 from choque._core.tree import block_of, entry_of, level_of
 from choque._core.types import Integer, Keys
 from choque.meshes.frames import placed_triangle
@@ -155,7 +155,7 @@ def _emit_near(
                     stack[depth] = entry_of(level - 1, lane)
                     depth += 1
                 else:
-                    chunk[written] = (np.uint64(row) << np.uint64(32)) | np.uint64(surface.rows[lane])
+                    chunk[written] = pair_key(row, surface.rows[lane])
                     written += 1
     return last, written, tests
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from choque.testing import oracle, scenes
-from choque.testing._checks_threads import parallel_at_any_size
 from choque.testing._subject import ConformanceFailure
 from choque.testing.broad_phase import broad_phase_checks, check_broad_phase
 
-__all__ = ["ConformanceFailure", "broad_phase_checks", "check_broad_phase", "oracle", "parallel_at_any_size", "scenes"]
+__all__ = ["ConformanceFailure", "broad_phase_checks", "check_broad_phase", "oracle", "scenes"]

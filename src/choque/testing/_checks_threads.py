@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import product
 
 import numpy as np
 
-from choque._core import threads
+from choque._core.threads import parallel_at_any_size
 from choque._core.types import Pairs
 from choque.testing import scenes
 from choque.testing._mirror import Mirror
 from choque.testing._subject import Subject, broad_phase_check
-
-
-@contextmanager
-def parallel_at_any_size() -> Iterator[None]:
-    """Inside, few bodies are shared among threads as many would be. It holds for the whole process."""
-    before = threads.SERIAL_BELOW, threads.STREAM_SERIAL_BELOW
-    threads.SERIAL_BELOW = threads.STREAM_SERIAL_BELOW = 0
-    try:
-        yield
-    finally:
-        threads.SERIAL_BELOW, threads.STREAM_SERIAL_BELOW = before
 
 
 @broad_phase_check("thread-count")

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from choque.world._world import World
     from choque.world.bodies import Bodies
     from choque.world.bounds import bounds_names
-    from choque.world.report import Comparison, StepReport
-    from choque.world.run import Clock, Run, WallClock
+    from choque.world.report import StepReport
+    from choque.world.run import Run
 
-__all__ = ["Bodies", "Clock", "Comparison", "Hits", "Run", "StepReport", "WallClock", "World", "bounds_names"]
+__all__ = ["Bodies", "Hits", "Run", "StepReport", "World", "bounds_names"]
 
 __getattr__, __dir__ = exporting(
     __name__,
@@ -24,7 +24,7 @@ __getattr__, __dir__ = exporting(
         "._world": "World",
         ".bodies": "Bodies",
         ".bounds": "bounds_names",
-        ".report": "Comparison StepReport",
-        ".run": "Clock Run WallClock",
+        ".report": "StepReport",
+        ".run": "Run",
     },
 )

@@ -12,7 +12,7 @@ from planted import Clock
 import choque
 from choque.errors import InvalidInput, UnknownName
 from choque.lab import Plan, engines
-from choque.lab.engines.pybullet import _quaternions
+from choque.lab.engines.pybullet import quaternions
 from choque.lab.sampling import sample
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff
@@ -224,7 +224,7 @@ def test_quaternions_turn_like_their_matrices() -> None:
     matrices *= np.linalg.det(matrices)[:, None, None]
     half_turns = np.array([np.diag(signs) for signs in ([1, -1, -1], [-1, 1, -1], [-1, -1, 1], [1, 1, 1])])
     matrices = np.concatenate((matrices, half_turns))
-    x, y, z, w = _quaternions(matrices).T
+    x, y, z, w = quaternions(matrices).T
     vectors = random.normal(size=(len(matrices), 3))
     axis = np.stack((x, y, z), axis=1)
     across = np.cross(axis, vectors)

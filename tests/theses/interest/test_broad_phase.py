@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from interest_oracles import arena, rows, sphere_pairs
 
 import choque
+from choque._core.threads import parallel_at_any_size
 from choque.bounds import Boxes, Spheres
 from choque.broad import create
 from choque.errors import InvalidInput
-from choque.testing import broad_phase_checks, oracle, parallel_at_any_size
+from choque.testing import broad_phase_checks, oracle
 from choque.theses.interest import broad_phase
 
 CHECKS = dict(broad_phase_checks())

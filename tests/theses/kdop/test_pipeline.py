@@ -11,7 +11,7 @@ import pytest
 from choque._core.pair_keys import unpack_pairs
 from choque.bounds import KDops, Spheres, directions
 from choque.errors import InvalidInput, UnknownName
-from choque.gpu import sweep_slabs
+from choque.gpu.sweep import sweep_slabs
 from choque.theses.kdop import BodyPoints
 from choque.theses.kdop.pipeline import BOUNDS, Pipeline, sweep_spheres
 from choque.theses.kdop.sorts import SORTS

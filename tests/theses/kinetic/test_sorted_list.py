@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput
-from choque.kinetic import Meeting, loop
+from choque.kinetic import loop
+from choque.kinetic.results import Meeting
 from choque.theses.kinetic import SortedList
 
 P0, Q0, P1, Q1, P2, Q2 = range(6)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.morton import morton_order
+from choque._core.pair_keys import pack_pairs
 from choque._core.types import Keys, Pairs, Rows
 from choque.dynamics.response import State
 from choque.dynamics.soft_step.islands import Rest, wake_islands
@@ -126,8 +127,7 @@ class Memory:
     def _knows(self, ids: NDArray[np.uint32], pairs: Pairs) -> bool:
         """Tell whether these are the candidates that a saved world had."""
         known = np.concatenate([self.spheres.keys, self.manifolds.keys])
-        given = ids[pairs].astype(np.uint64)
-        is_same = np.array_equal(np.sort(known), given[:, 0] << np.uint64(32) | given[:, 1])
+        is_same = np.array_equal(np.sort(known), pack_pairs(ids[pairs]))
         return is_same and bool((self.manifolds.pairs < len(ids)).all())
 
     def _cut(self) -> NDArray[np.int32]:

@@ -38,7 +38,7 @@ class Bullet(Engine):
         self._call("setPhysicsEngineParameter", fixedTimeStep=scene.dt, numSubSteps=0, numSolverIterations=ITERATIONS)
         self._call("setGravity", 0.0, 0.0, 0.0)
         bodies = scene.bodies
-        rotations = _quaternions(bodies.rotation)
+        rotations = quaternions(bodies.rotation)
         middle = bodies.position[bodies.kind != TILE].mean(axis=0) if (bodies.kind != TILE).any() else np.zeros(3)
         self._moving: list[int] = []
         for row, kind in enumerate(bodies.kind.tolist()):
@@ -105,7 +105,7 @@ def _outward(normal: NDArray[np.float64], offset: NDArray[np.float64]) -> NDArra
     return away
 
 
-def _quaternions(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
+def quaternions(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return rotations (n, 3, 3) as quaternions (n, 4) x, y, z, w: an eigenvector of Bar-Itzhack's symmetric matrix."""
     r = rotation
     symmetric = np.empty((len(r), 4, 4))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.pair_keys import pack_pairs, unpack_pairs
 from choque._core.threads import available_count
 from choque._core.types import Floats, Pairs
 from choque.errors import InvalidInput, require
@@ -86,11 +87,8 @@ class Peer(ABC):
 
 def canonical(first: NDArray[Any], second: NDArray[Any]) -> Pairs:
     """Sort pairs of rows given in any order into (m, 2) int32, each once, and no row with itself."""
-    first, second = first.astype(np.int64), second.astype(np.int64)
-    keys = np.unique(np.minimum(first, second) << 32 | np.maximum(first, second))
-    found = np.stack((keys >> 32, keys & 0xFFFF_FFFF), axis=1).astype(np.int32)
-    pairs: Pairs = found[found[:, 0] != found[:, 1]]
-    return pairs
+    found = np.sort(np.stack((first, second), axis=1), axis=1)
+    return unpack_pairs(np.unique(pack_pairs(found[found[:, 0] != found[:, 1]])))
 
 
 def canonical_hits(counts: NDArray[Any], hits: NDArray[Any]) -> Pairs:

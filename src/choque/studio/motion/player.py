@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from choque.errors import InvalidInput
-from choque.kinetic import Event, Meeting, Sweep
+from choque.kinetic import Event, Sweep
+from choque.kinetic.results import Meeting
 from choque.studio.motion.state import MotionState, state_of
 from choque.theses.kinetic import Model
 

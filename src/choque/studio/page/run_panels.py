@@ -17,8 +17,8 @@ from choque.studio.page.page import Page
 from choque.studio.page.server import load_viser
 from choque.studio.palette import GLOW
 from choque.theses.fingsics.totals import Cost, cost_of
-from choque.world import Bodies, Comparison, StepReport, World
-from choque.world.report import STAGES
+from choque.world import Bodies, StepReport, World
+from choque.world.report import STAGES, Comparison
 
 Measure: TypeAlias = Callable[[World, int | None], float]
 """A number of a world; the second argument is the id of the selected body, or None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,16 +39,24 @@ Matrix = NDArray[np.float64]
 """(4, 4) a rigid pose."""
 
 
-class Meeting:
-    """Where two parts meet: their faces, and the segments that these share."""
+class Meeting(NamedTuple):
+    """Where two parts meet, or one meets itself."""
 
-    def __init__(self, one: Mesh, two: Mesh, poses: tuple[Matrix, Matrix]) -> None:
+    pair_count: int
+    """How many pairs of faces meet."""
+    faces: tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]
+    """The faces of each part that meet the other."""
+    curve: NDArray[np.float64]
+    """(k, 2, 3) the segments that they share, in the world."""
+
+    @classmethod
+    def of(cls, one: Mesh, two: Mesh, poses: tuple[Matrix, Matrix]) -> Meeting:
+        """Find where two parts in these poses meet."""
         found = choque.meshes.intersections(one, two, pose=np.linalg.inv(poses[0]) @ poses[1])
-        self.pair_count = len(found)
-        self.faces = np.unique(found.pairs[:, 0]), np.unique(found.pairs[:, 1])
         crossed = found.segments[:MAX_CROSSED]
         crossed = crossed[np.isfinite(crossed).all(axis=(1, 2))]
-        self.curve = crossed @ poses[0][:3, :3].T + poses[0][:3, 3]
+        curve = crossed @ poses[0][:3, :3].T + poses[0][:3, 3]
+        return cls(len(found), (np.unique(found.pairs[:, 0]), np.unique(found.pairs[:, 1])), curve)
 
 
 class MeshesView(View):
@@ -166,13 +174,12 @@ class MeshesView(View):
         began = time.perf_counter()
         if len(self.meshes) == 1:
             pairs = self.meshes[0].self_intersections(closed=False)
-            alone = Meeting.__new__(Meeting)
-            alone.pair_count, alone.faces, alone.curve = len(pairs), (np.unique(pairs),) * 2, np.empty((0, 2, 3))
+            alone = Meeting(len(pairs), (np.unique(pairs), np.unique(pairs)), np.empty((0, 2, 3)))
             self.meetings = {(0, 0): alone} if len(pairs) else {}
         else:
             for one, two in self._near():
                 if (one, two) not in self.meetings:
-                    found = Meeting(self.meshes[one], self.meshes[two], (self.poses[one], self.poses[two]))
+                    found = Meeting.of(self.meshes[one], self.meshes[two], (self.poses[one], self.poses[two]))
                     self.meetings[one, two] = found
         self._seconds = time.perf_counter() - began
 

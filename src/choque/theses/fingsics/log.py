@@ -76,7 +76,7 @@ class Log:
             with suppress(OSError):
                 self._handle.truncate(whole)  # a row is there in full or not at all
             raise ChoqueError(
-                f"The log {self.path} could not be written on: {reason_of(problem)}. Its {self.row_count:,} rows stay "
+                f"The log {self.path} could not be continued: {reason_of(problem)}. Its {self.row_count:,} rows stay "
                 "readable; free some space and run again."
             ) from problem
 

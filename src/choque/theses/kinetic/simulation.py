@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from choque.bounds import Boxes
 from choque.broad import BroadPhase, create
 from choque.errors import UnknownName
-from choque.kinetic import Certificate, Event, Meeting, Sweep
+from choque.kinetic import Event, Sweep
+from choque.kinetic.results import Meeting
+from choque.kinetic.structure import Certificate
 from choque.theses.kinetic.base import Simulation, Statistics
 from choque.theses.kinetic.model import Model
 from choque.theses.kinetic.selector import recommend

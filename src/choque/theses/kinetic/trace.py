@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from choque.kinetic import Certificate, Event, Meeting, Sweep
+from choque.kinetic import Event, Sweep
+from choque.kinetic.results import Meeting
+from choque.kinetic.structure import Certificate
 
 _AXES = "xyz"
 
