@@ -25,7 +25,6 @@ from choque.studio.page.boxes import BoxesView
 from choque.studio.page.entries import ENTRIES
 from choque.studio.page.links import LINK_PATH, MAX_FILE_BYTES
 from choque.studio.page.overlays import Drawing, Options, faded
-from choque.studio.page.server import REMOTE
 from choque.studio.page.studio import Studio
 from choque.studio.page.thumbnails import PICTURED, gallery, thumbnail
 from choque.studio.page.world import WorldView
@@ -49,7 +48,7 @@ def say(studio: Studio, *messages: Any, patience: float = 10.0) -> str:
     async def talk() -> str:
         protocol: Any = f"viser-v{viser.__version__}"
         answer = ""
-        address = f"ws://127.0.0.1:{studio.port}{LINK_PATH}"
+        address = f"ws://127.0.0.1:{studio.port}/{LINK_PATH}"
         async with connect(address, subprotocols=[protocol]) as socket:
             for message in messages:
                 await socket.send(message if isinstance(message, bytes) else json.dumps(message))
@@ -159,11 +158,11 @@ def test_thumbnails_show_what_they_name(studio: Studio) -> None:
     assert shown.count("<img") == sum(len(ENTRIES.find(kind).things()) for kind in PICTURED)
     assert shown.count('alt=""') == 0
     for path in ("scene/bowling", "generator/pile", "boxes/uniform"):
-        image = pixels(thumbnail(f"/thumbnails/{path}.png"))
+        image = pixels(thumbnail(f"thumbnails/{path}.png"))
         assert image.shape == (117, 208, 3)
         assert image.std() > 5.0
     with pytest.raises(UnknownName):
-        thumbnail("/thumbnails/scene/../../secret.png")
+        thumbnail("thumbnails/scene/../../secret.png")
 
 
 def test_a_picture_of_the_chooser_and_a_dropped_file_open_their_views(watched: Watched) -> None:
@@ -187,18 +186,6 @@ def test_a_picture_of_the_chooser_and_a_dropped_file_open_their_views(watched: W
     assert len(found.cast()) == 4
     watched.page.evaluate("location.hash = ''")
     time.sleep(0.1)
-
-
-def test_a_notebook_elsewhere_shows_a_copy_that_needs_no_connection(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in REMOTE:
-        monkeypatch.delenv(name, raising=False)
-    assert f'src="{studio.url}"' in studio._repr_html_()
-    monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/ana/")
-    shown = studio._repr_html_()
-    assert shown.startswith('<iframe srcdoc="&lt;!')
-    assert studio.url not in shown
 
 
 def test_overlays_fade_with_distance() -> None:

@@ -48,18 +48,19 @@ def status(studio: Studio, path: str = "/", **headers: str) -> int:
     return found.status
 
 
-def websocket_status(studio: Studio, origin: str | None, **headers: str) -> int:
+def websocket_status(studio: Studio, origin: str | None, path: str = "", name: str | None = None) -> int:
     """The status of a refused websocket, or 101."""
 
     async def knock() -> int:
         protocol: Any = f"viser-v{viser.__version__}"
-        address = f"ws://127.0.0.1:{studio.port}"
+        address = f"ws://{name or f'127.0.0.1:{studio.port}'}/{path}"
         try:
             async with connect(
                 address,
                 origin=origin,
                 subprotocols=[protocol],
-                additional_headers=headers,
+                host="127.0.0.1",
+                port=studio.port,
                 max_size=None,  # type: ignore[arg-type]
             ) as made:
                 await made.recv()
@@ -125,18 +126,35 @@ def test_only_notebooks_of_this_machine_can_frame_the_page(studio: Studio) -> No
 def test_any_but_a_loopback_address_needs_a_token() -> None:
     with open_studio(host="0.0.0.0") as studio:
         studio.ask(lambda: None)
-        token = studio.url.partition("?token=")[2]
+        token = studio.url.rstrip("/").rpartition("/")[2]
         assert len(token) >= 20
-        assert status(studio) == status(studio, "/?token=guess") == status(studio, "/picture.png") == 403
-        assert status(studio, f"/?token={token}") == 200
+        assert status(studio) == status(studio, "/guess/") == status(studio, "/picture.png") == 403
+        assert status(studio, f"/{token}/") == 200
+        assert status(studio, f"/?{token}/") == status(studio, f"/guess/{token}/") == 403
+        assert status(studio, f"/{token}") == 302
         assert websocket_status(studio, None) == 403
-        assert websocket_status(studio, None, Cookie=f"{studio._gate.cookie}={token}") == 101
-        assert status(studio, f"/?token={token}", Host="evil.example") == 403
+        assert websocket_status(studio, None, token) == 101
+        assert websocket_status(studio, "http://evil.example", token) == 403
 
 
-def test_tokens_differ_and_loopback_has_none() -> None:
+def test_who_knows_the_token_may_come_by_the_name_of_a_proxy(studio: Studio) -> None:
+    token = studio._gate.token
+    assert status(studio, f"/{token}/", Host="hub.example") == 200
+    assert status(studio, "/guess/", Host="hub.example") == 403
+    assert websocket_status(studio, "https://hub.example", token, "hub.example") == 101
+    assert websocket_status(studio, "https://evil.example", token, "hub.example") == 403
+
+
+def test_pages_of_any_origin_learn_only_whether_they_know_the_token(studio: Studio) -> None:
+    foreign = {"Origin": "http://evil.example", "Sec_Fetch_Site": "cross-site", "Sec_Fetch_Dest": "empty"}
+    assert status(studio, f"/{studio._gate.token}/here", **foreign) == 200
+    assert status(studio, f"/{studio._gate.token}/picture.png", **foreign) == 403
+    assert status(studio, "/guess/here", **foreign) == status(studio, "/here", **foreign) == 403
+
+
+def test_tokens_differ_and_loopback_needs_none() -> None:
     assert Gate("192.0.2.7").token != Gate("192.0.2.7").token
-    assert Gate("127.0.0.1").token is Gate("::1").token is Gate("localhost").token is None
+    assert Gate("127.0.0.1").path == Gate("::1").path == Gate("localhost").path == "/"
     assert is_loopback("127.8.8.8")
     assert not is_loopback("localhost.evil.example")
 
@@ -252,7 +270,7 @@ def test_tabs_that_stall_or_flood_do_not_stop_others(studio: Studio) -> None:
     address = f"ws://127.0.0.1:{studio.port}"
 
     async def watch(counts: list[int], number: int) -> None:
-        async with connect(address, subprotocols=[protocol], max_size=None) as tab:
+        async with connect(address, subprotocols=[protocol], max_size=None, open_timeout=None) as tab:
             while True:
                 await tab.recv()
                 counts[number] += 1
@@ -272,14 +290,17 @@ def test_tabs_that_stall_or_flood_do_not_stop_others(studio: Studio) -> None:
                 async with connect(address, subprotocols=[protocol], max_size=None) as tab:
                     while True:
                         await tab.send(b"nonsense")
+                        await asyncio.sleep(0)  # the others of this loop have their turn too
             await asyncio.sleep(0.05)
 
     async def all_at_once() -> list[int]:
         counts = [0] * 20
-        tasks = [asyncio.create_task(work) for work in (stall(), flood(), *(watch(counts, k) for k in range(20)))]
-        await asyncio.sleep(1.0)
-        studio.do(view.play)
+        tasks = [asyncio.create_task(work) for work in (stall(), *(watch(counts, k) for k in range(20)))]
         deadline = time.monotonic() + 60
+        while not all(counts) and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+        tasks.append(asyncio.create_task(flood()))
+        studio.do(view.play)
         before = list(counts)
         while min(now - then for now, then in zip(counts, before, strict=True)) < 10 and time.monotonic() < deadline:
             await asyncio.sleep(0.05)

@@ -233,7 +233,7 @@ def test_without_webgl_there_is_a_notice_and_a_picture(without_webgl, shared_stu
     page.get_by_text("WebGL unavailable").wait_for()
     page.get_by_text("Switch on hardware acceleration").wait_for()
     link = page.get_by_role("link", name="a picture of the current view")
-    assert link.get_attribute("href") == "/picture.png"
+    assert link.get_attribute("href") == "picture.png"
     image = page.locator("#choque-without-webgl img")
     until(lambda: image.evaluate("image => image.naturalWidth") == 960, "the picture")
     assert all(is_local(url) for url in requests)
@@ -250,7 +250,7 @@ def test_a_view_without_a_picture_is_reported(shared_studio: Studio) -> None:
 
     shared_studio.open(None)
     with pytest.raises(urllib.error.HTTPError) as problem:
-        urllib.request.urlopen(f"{shared_studio.url}/picture.png")
+        urllib.request.urlopen(f"{shared_studio.url}picture.png")
     assert problem.value.code == 404
     assert "cannot be drawn" in problem.value.read().decode()
     problem.value.close()

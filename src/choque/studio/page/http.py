@@ -1,8 +1,9 @@
 """Addresses, ports and the HTTP responses of the studio: who may connect, its page, and a picture of the view.
 
 A web page of another site must not read or control the studio, though the browser that shows it can reach this machine:
-requests with a foreign ``Host`` or ``Origin`` are refused, and a studio on any but a loopback address needs the token
-of its address (`Gate`).
+requests with a foreign ``Host`` or ``Origin`` are refused, and whoever reaches the studio by any but a loopback address
+needs its token, the first part of the path (`Gate`). All addresses in the page are relative, so that it works below a
+proxy too, such as that of a notebook server.
 
 viser needs WebGL: without it its page stays empty. The page of the studio adds a notice for such browsers that says
 what to do, with a picture of the view that the studio draws itself.
@@ -20,11 +21,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from choque._core import check
 from choque.errors import ChoqueError, InvalidInput
@@ -37,9 +37,12 @@ PORT = 8080
 
 PORTS_TRIED = 100
 
-PICTURE_PATH = "/picture.png"
+PICTURE_PATH = "picture.png"
 
-THUMBNAILS_PATH = "/thumbnails/"
+THUMBNAILS_PATH = "thumbnails/"
+
+HERE_PATH = "here"
+"""Answered to pages of any origin that know the token: how a notebook finds out whether it reaches the studio."""
 
 PICTURE_SIZE = (960, 540)
 
@@ -82,26 +85,36 @@ class Gate:
     Parameters
     ----------
     host
-        The address that the studio listens on. Other than a loopback address, it needs the `token`: the address of the
-        page has it, and the page keeps it in a cookie.
+        The address that the studio listens on. Other than a loopback address, it needs the `token`, which is the first
+        part of every path: ``/TOKEN/picture.png``. No cookie carries it, so that a request of a foreign page lacks it.
 
     Notes
     -----
     Browsers send the name that the user sees as ``Host`` and the page that makes a request as ``Origin``. A foreign
-    page has a foreign origin. A name whose owner makes it resolve to this machine (DNS rebinding) is a foreign host.
+    page has a foreign origin. A name whose owner makes it resolve to this machine (DNS rebinding) is a foreign host,
+    and so is that of a proxy: the token tells them apart.
     """
 
     def __init__(self, host: str) -> None:
-        self._host = host.lower()
-        self.token = None if is_loopback(self._host) else secrets.token_urlsafe(16)
-        self.cookie = f"choque-studio-{secrets.token_hex(4)}"
-        """The name of the cookie with the token; cookies of a host are shared by all its ports."""
+        self._is_private = is_loopback(host.lower())
+        self.token = secrets.token_urlsafe(16)
+        self.path = "/" if self._is_private else f"/{self.token}/"
+        """Where the page is, for requests to the address of the studio itself."""
 
-    def refusal(self, request: Any) -> str | None:
-        """Return why a request is refused, or None if it is not."""
-        headers = request.headers
+    def enter(self, path: str) -> tuple[bool, str]:
+        """Return whether a path begins with the token, and what is left of it, without a query."""
+        first, _, rest = path.partition("?")[0].removeprefix("/").partition("/")
+        if hmac.compare_digest(first.encode(), self.token.encode()):
+            return True, rest
+        return False, path.partition("?")[0].removeprefix("/")
+
+    def refusal(self, headers: Any, is_known: bool) -> str | None:
+        """Return why a request is refused, or None if it is not; ``is_known`` if it has the token."""
         host, origins = _only(headers, "Host"), headers.get_all("Origin")
-        if host is None or not self._is_own(_name_of(f"//{host}")):
+        name = None if host is None else _name_of(f"//{host}")
+        if not is_known and not self._is_private:
+            return "The address lacks the token of the studio; open the whole address that it prints."
+        if name is None or not (is_known or is_loopback(name)):
             return (
                 f"The studio was requested as {host!r}, which is not its address. Open the address that it prints, or "
                 "start it with --host NAME."
@@ -113,33 +126,7 @@ class Gate:
             "iframe",
         ):
             return "A page of another site cannot use the studio; open its address itself."
-        if self.token is not None and not (
-            self._fits(self.given(request)) or self._fits(_cookie(headers, self.cookie))
-        ):
-            return "The address lacks the token of the studio; open the whole address that it prints."
         return None
-
-    def given(self, request: Any) -> str | None:
-        """Return the token in the address of a request."""
-        found = parse_qs(urlsplit(request.path).query).get("token")
-        return str(found[0]) if found else None
-
-    def _fits(self, word: str | None) -> bool:
-        return word is not None and hmac.compare_digest(word.encode(), (self.token or "").encode())
-
-    def _is_own(self, name: str | None) -> bool:
-        """Return whether a name can belong to this studio: the name of a foreign site cannot."""
-        if name is None:
-            return False
-        if is_loopback(name) or name == self._host:
-            return True
-        if self.token is None:
-            return False
-        try:
-            ip_address(name)
-        except ValueError:
-            return name in (socket.gethostname().lower(), socket.getfqdn().lower())
-        return True
 
 
 def _only(headers: Any, name: str) -> str | None:
@@ -154,17 +141,6 @@ def _name_of(address: str) -> str | None:
         return None if "@" in found.netloc else found.hostname  # no browser sends the name of a user
     except ValueError:
         return None
-
-
-def _cookie(headers: Any, name: str) -> str | None:
-    for line in headers.get_all("Cookie"):
-        try:
-            found = SimpleCookie(line).get(name)
-        except CookieError:
-            continue
-        if found is not None:
-            return str(found.value)
-    return None
 
 
 class _Dropped(logging.Filter):
@@ -218,7 +194,7 @@ def answered_first(answer: Answer, gate: Gate, link: Link) -> Iterator[None]:
         async def handle_few(connection: Any) -> None:
             open_tabs.add(connection)
             try:
-                if connection.request.path.partition("?")[0] == link.path:
+                if connection.request.path == link.path:
                     await link.handle(connection)
                 else:
                     await handle(connection)
@@ -229,7 +205,11 @@ def answered_first(answer: Answer, gate: Gate, link: Link) -> Iterator[None]:
                 open_tabs.discard(connection)
 
         async def process(connection: Any, request: Any) -> Any:
-            refused = gate.refusal(request)
+            lacks_slash = request.path.endswith(gate.token)
+            is_known, request.path = gate.enter(request.path)
+            if is_known and request.path == HERE_PATH:
+                return text_response(HTTPStatus.OK, "choque", {"Access-Control-Allow-Origin": "*"})
+            refused = gate.refusal(request.headers, is_known)
             if refused is not None:
                 return text_response(HTTPStatus.FORBIDDEN, refused)
             if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -238,13 +218,11 @@ def answered_first(answer: Answer, gate: Gate, link: Link) -> Iterator[None]:
                         HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_CONNECTIONS} tabs are open; close one of them first."
                     )
                 return None
-            path = request.path.partition("?")[0]
-            found = await answer(path, "gzip" in request.headers.get("Accept-Encoding", ""))
+            if lacks_slash:  # without it, addresses in the page would be relative to the folder above
+                return text_response(HTTPStatus.FOUND, "The page is below.", {"Location": f"{gate.token}/"})
+            found = await answer(request.path, "gzip" in request.headers.get("Accept-Encoding", ""))
             if found is None:
                 return None if process_request is None else process_request(connection, request)
-            if gate.token is not None and gate.given(request) is not None:
-                kept = f"{gate.cookie}={gate.token}; HttpOnly; SameSite=Strict; Path=/"
-                found.headers["Set-Cookie"] = kept
             return found
 
         limits = {"open_timeout": PATIENCE, "max_size": MAX_MESSAGE_BYTES, "logger": logger}
@@ -271,7 +249,7 @@ def answering(draw: Callable[[tuple[int, int]], bytes], thumbnail: Callable[[str
         return await asyncio.shield(drawing[0])
 
     async def answer(path: str, unpacks: bool) -> Any:
-        if path in ("/", "/index.html"):
+        if path in ("", "index.html"):
             content = _page(unpacks, script)
             return _response(HTTPStatus.OK, "text/html; charset=utf-8", content, "gzip" if unpacks else "identity")
         is_small = path.startswith(THUMBNAILS_PATH)
@@ -300,9 +278,11 @@ def _page(packed: bool, script: str) -> bytes:
     return gzip.compress(content, 6) if packed else content
 
 
-def text_response(status: HTTPStatus, sentence: str) -> Any:
+def text_response(status: HTTPStatus, sentence: str, headers: dict[str, str] | None = None) -> Any:
     """Return a response of one sentence."""
-    return _response(status, "text/plain; charset=utf-8", sentence.encode())
+    found = _response(status, "text/plain; charset=utf-8", sentence.encode())
+    found.headers.update(headers or {})
+    return found
 
 
 def _response(status: HTTPStatus, kind: str, content: bytes, encoding: str = "identity") -> Any:

@@ -28,7 +28,7 @@ from choque.studio.page.entries import ENTRIES, find_view, view_of
 if TYPE_CHECKING:
     from choque.studio.page.server import Studio
 
-LINK_PATH = "/link"
+LINK_PATH = "link"
 
 MAX_FILE_BYTES = 64 << 20
 """Maximum size of a dropped file [bytes]."""

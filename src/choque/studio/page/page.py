@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 PANEL_WIDTH, SIDE_WIDTH = 340.0, 330.0
 
+NARROW = 260.0
+"""In a page that leaves the scene less than this, such as that of a notebook, the second panel is folded [pixels]."""
+
 MIN_BOTTOM, MAX_BOTTOM, BOTTOM_MARGIN = 240.0, 900.0, 14.0
 
 TELLING_SECONDS = 0.5
@@ -92,6 +95,7 @@ class Page:
         self.gui: Any = studio.server.gui
         self._keys: list[tuple[str, str]] = []
         self._side: Any = None
+        self._is_folded = False
         self._bottom: Any = None
         self._bottom_width = MIN_BOTTOM
         self.gui.set_panel_label(title)
@@ -119,14 +123,17 @@ class Page:
 
     @contextmanager
     def bottom_panel(self, label: str) -> Iterator[Any]:
-        """Add a panel that floats at the bottom of the scene; see `fit_bottom`."""
+        """Add a panel that floats at the bottom of the scene; see `fit_panels`."""
         self._bottom = self.gui.add_panel()
         self._bottom.float(x=BOTTOM_MARGIN, y=-BOTTOM_MARGIN, width=self._bottom_width)
         with self._bottom.add_tab(label) as made:
             yield made
 
-    def fit_bottom(self, width: float) -> None:
-        """Make the panel at the bottom as wide as the scene of a tab allows [pixels]."""
+    def fit_panels(self, width: float) -> None:
+        """Make the panel at the bottom as wide as the scene of a tab allows [pixels]; fold the second one once."""
+        if self._side is not None and width < NARROW and not self._is_folded:
+            self._is_folded = True
+            self._side.minimize()
         wanted = min(max(width - 2 * BOTTOM_MARGIN, MIN_BOTTOM), MAX_BOTTOM)
         if self._bottom is not None and abs(wanted - self._bottom_width) > 1.0:
             self._bottom_width = wanted

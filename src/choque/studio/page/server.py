@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
 import queue
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from html import escape
 from types import ModuleType
 from typing import Any, Self
 
@@ -29,9 +27,6 @@ MAX_WAITING = 1000
 
 MAX_VALUE_LENGTH = 1000
 """Maximum length of the value of a control, as text."""
-
-REMOTE = ("JUPYTERHUB_SERVICE_PREFIX", "COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE", "SSH_CONNECTION")
-"""Variables of the environment that are set where the browser of a notebook is on another machine."""
 
 Action = Callable[[], object]
 
@@ -82,8 +77,7 @@ class Studio:
         """The address of the page; with a token, unless the studio is reachable from this machine only."""
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         shown = f"[{shown}]" if ":" in shown else shown
-        token = "" if self._gate.token is None else f"/?token={self._gate.token}"
-        return f"http://{shown}:{self.port}{token}"
+        return f"http://{shown}:{self.port}{self._gate.path}"
 
     @property
     def view(self) -> View | None:
@@ -226,14 +220,14 @@ class Studio:
         return f"<Studio at {self.url}>"
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame; where the notebook runs on another machine, a copy of what it shows now.
+        """Return the page in a frame of a notebook; a copy of what is shown now where the browser cannot reach it."""
+        from choque.studio.page.notebook import frame
 
-        A browser elsewhere cannot reach this machine's loopback address; the copy is part of the notebook, can be
-        turned and zoomed, and needs no connection.
-        """
-        if any(os.environ.get(name) for name in REMOTE):
-            return f'<iframe srcdoc="{escape(self.snapshot())}" width="100%" height="640" style="border: 0"></iframe>'
-        return f'<iframe src="{self.url}" width="100%" height="640" style="border: 0"></iframe>'
+        try:
+            copy = self.snapshot()
+        except InvalidInput as problem:
+            copy = str(problem)
+        return frame(copy, self.port, self._gate.token)
 
     def snapshot(self) -> str:
         """Return one self-contained page, as HTML, of what is shown now; not from the thread of the studio."""
@@ -329,9 +323,15 @@ def load_viser() -> ModuleType:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Suppress the tables that viser prints to the terminal."""
-    with redirect_stdout(io.StringIO()):
-        yield
+    """Suppress the tables that viser prints to the terminal and, by other ways than stdout, to notebooks."""
+    import rich
+
+    kept, rich.print = rich.print, lambda *_, **__: None
+    try:
+        with redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        rich.print = kept
 
 
 def _limit(server: Any) -> None:

@@ -34,7 +34,7 @@ _DRAWING = threading.Lock()
 
 
 def thumbnail(path: str) -> bytes:
-    """Return the PNG of a path such as ``/thumbnails/scene/bowling.png``; other names are refused."""
+    """Return the PNG of a path such as ``thumbnails/scene/bowling.png``; other names are refused."""
     kind, _, rest = path.removeprefix(THUMBNAILS_PATH).partition("/")
     name = rest.removesuffix(".png")
     if kind not in PICTURED or name not in ENTRIES.find(kind).things():

@@ -134,7 +134,7 @@ class WorldView(BodiesView):
     def camera_moved(self, client: Any) -> None:
         """Keep a centred camera centred, and the timeline as wide as the scene."""
         super().camera_moved(client)
-        self.page.fit_bottom(client.camera.image_width)
+        self.page.fit_panels(client.camera.image_width)
 
     # Content
 
