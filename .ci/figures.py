@@ -33,7 +33,6 @@ PLUG_INS = (
     "cli/demo/*.py",  # sections of the demo
     "files/mesh_*.py",
     "files/scan_*.py",
-    "files/aabbs.py",
     "lab/engines/*.py",
     "lab/methods/*.py",
     "lab/peers/*.py",

@@ -22,7 +22,7 @@ from choque.theses.fingsics.totals import Totals
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name) / "bowling.choque"
 scene = choque.scene.read("bowling")
-run = choque.world.Run(scene.world(broad="sap-obb"), dt=scene.dt)
+run = choque.studio.Run(scene.world(broad="sap-obb"), dt=scene.dt)
 totals = Totals()
 with choque.record.Recorder(
     path, run.world, scene=scene.name, camera=scene.camera

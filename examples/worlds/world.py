@@ -36,7 +36,7 @@ def box_of_bodies() -> choque.World:
 
 # %%
 # Two seconds. Observers are called after each frame.
-run = choque.world.Run(box_of_bodies, stop_at=121)
+run = choque.studio.Run(box_of_bodies, stop_at=121)
 seen = []
 run.observers.append(lambda world, report: seen.append((report.contacts, world.energy())))
 run.play_to_end()

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from choque.record import Recording, recorder
+from choque.studio import Run
 from choque.theses.fingsics.log import read_log
 from choque.theses.fingsics.scene_dat import SceneDat
-from choque.world import Run
 
 if TYPE_CHECKING:
     from conftest import Command

@@ -10,8 +10,9 @@ import choque
 from choque.errors import InvalidInput, UnreadableFile
 from choque.record import Recorder, Recording, Replay, verify
 from choque.record.recorder import versions
+from choque.studio import Run
 from choque.theses.fingsics import engine
-from choque.world import Run, World
+from choque.world import World
 
 Make = Callable[..., World]
 

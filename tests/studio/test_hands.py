@@ -11,6 +11,7 @@ pytest.importorskip("viser", reason="viser, of the extra 'view', is not installe
 
 from choque._core import progress
 from choque.errors import InvalidInput
+from choque.studio import Run
 from choque.studio.page import page as page_module
 from choque.studio.page.history import MAX_KEPT, History
 from choque.studio.page.overlays import MAX_FORCE_LENGTH, OVERLAYS, Options
@@ -18,7 +19,7 @@ from choque.studio.page.run_panels import MEASURES
 from choque.studio.page.studio import Studio
 from choque.studio.page.world import WorldView
 from choque.studio.palette import FREE, ISLANDS
-from choque.world import Run, World
+from choque.world import World
 
 
 def two_balls() -> World:

@@ -115,10 +115,10 @@ def use_narrow() -> None:
 
 def use_worlds() -> None:
     """Step worlds with every pair of shapes, each kind of bounds, every table of contact rules and every response."""
+    from choque.lab.warm_up import warm_up as warm_up_world
     from choque.narrow import Hulls
     from choque.theses import fingsics
     from choque.world import bounds_names
-    from choque.world.run import warm_up as warm_up_world
 
     places = np.zeros((2, 3))
     for dtype in FLOAT_TYPES:

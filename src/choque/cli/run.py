@@ -287,11 +287,11 @@ def run_once(plan: Plan, as_json: bool) -> None:
     """
     from choque._core.kernel import announcement
     from choque._core.progress import shown
+    from choque.lab.warm_up import warm_up
     from choque.record import Recorder
+    from choque.studio.run import Run
     from choque.theses.fingsics.log import Log
     from choque.theses.fingsics.totals import Totals, mechanical_energy
-    from choque.world import Run
-    from choque.world.run import warm_up
 
     if plan.film is not None:
         from choque.studio.film import Look, require_film

@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core.registry import Registry
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.files import aabbs, csv_table
+from choque.files import csv_table
 from choque.files.atomic import replacing
 from choque.files.box_arrays import (
     BoxArrays,
@@ -43,6 +44,19 @@ BoxesWriter: TypeAlias = Callable[[Path, FloatArray, FloatArray], None]
 FramesWriter: TypeAlias = Callable[[Path, str, int, BoxArrays, Iterable[BoxArrays]], None]
 PairsWriter: TypeAlias = Callable[[Path, NDArray[Any]], None]
 
+
+class FrameFormat(NamedTuple):
+    """A format of many frames: how a file is mapped, and how frames are streamed to it."""
+
+    open: Callable[[Path], FrameStore]
+    write: FramesWriter
+
+
+FRAME_FORMATS: Registry[FrameFormat] = Registry(
+    "format for frames", {".npz": "choque.files.boxes:NPZ"}, group="choque.frame_formats"
+)
+"""The formats of many frames by suffix; other packages add theirs by an entry point in ``choque.frame_formats``."""
+
 NPY_SIGNATURE = b"\x93NUMPY"
 ZIP_MEMBER_HEADER = struct.Struct("<26xHH")
 """Header of a member of a zip archive; it ends with the lengths of the two parts that follow it."""
@@ -59,7 +73,7 @@ def read_boxes(path: str | os.PathLike[str], *, frame: int = 0) -> BoxArrays:
     ``.csv``       columns x_lower, y_lower[, z_lower], x_upper, …; x1, y1, x2, y2; xmin, ymin, xmax, ymax; minx,
                    miny, maxx, maxy; or 4 or 6 columns without a header
     ``.parquet``   the same columns, or the ``bbox`` of GeoParquet, read without its geometries
-    ``.aabbs``     a Broadmark scene
+    ``.aabbs``     a scene of Broadmark (`choque.lab.broadmark`)
     =============  ======================================================================================
 
     float32 and float64 are kept, integers become float64; the bounds themselves are not checked. ``frame`` selects
@@ -80,17 +94,20 @@ def write_boxes(path: str | os.PathLike[str], lower: ArrayLike, upper: ArrayLike
     Reading returns the same values; ``.csv`` comes back as float64 and ``.aabbs`` as float32.
     """
     suffix = lower_suffix(path)
-    if suffix not in WRITERS:
-        raise UnknownName("format for boxes", suffix, WRITERS)
-    WRITERS[suffix](Path(path), *check_boxes(lower, upper))
+    if suffix in WRITERS:
+        WRITERS[suffix](Path(path), *check_boxes(lower, upper))
+    elif suffix in FRAME_FORMATS:
+        write_frames(path, [(lower, upper)], frame_count=1)
+    else:
+        raise UnknownName("format for boxes", suffix, {*WRITERS, *FRAME_FORMATS})
 
 
 def open_boxes(path: str | os.PathLike[str]) -> FrameStore:
-    """Map the frames of a Broadmark ``.aabbs`` or a NumPy ``.npz`` file; only requested frames are read."""
+    """Map the frames of a NumPy ``.npz`` or Broadmark ``.aabbs`` file; only requested frames are read."""
     path = Path(path)
     suffix = lower_suffix(path)
     check_suffix(path, suffix, FRAME_FORMATS, "frames")
-    return FRAME_FORMATS[suffix][0](path)
+    return FRAME_FORMATS.find(suffix).open(path)
 
 
 def write_frames(
@@ -106,12 +123,10 @@ def write_frames(
     ``name`` is the name of the scene; None for that of the file.
     """
     path = Path(path)
-    suffix = lower_suffix(path)
-    if suffix not in FRAME_FORMATS:
-        raise UnknownName("format for frames", suffix, FRAME_FORMATS)
+    form = FRAME_FORMATS.find(lower_suffix(path))
     coming = _checked_frames(frames, frame_count)
     first = next(coming)
-    FRAME_FORMATS[suffix][1](path, path.stem if name is None else name, frame_count, first, chain([first], coming))
+    form.write(path, path.stem if name is None else name, frame_count, first, chain([first], coming))
 
 
 def _checked_frames(frames: Iterable[tuple[ArrayLike, ArrayLike]], frame_count: int) -> Iterator[BoxArrays]:
@@ -306,18 +321,13 @@ def _write_parquet_table(path: Path, names: list[str], table: NDArray[Any]) -> N
 READERS: dict[str, BoxesReader] = {".npy": _read_npy, ".csv": csv_table.read_boxes, ".parquet": _read_parquet}
 """Formats of a single frame, by suffix."""
 
-FRAME_FORMATS: dict[str, tuple[Callable[[Path], FrameStore], FramesWriter]] = {
-    ".aabbs": (aabbs.open_frames, aabbs.write_frames),
-    ".npz": (_open_npz, _write_npz_frames),
-}
-"""Formats of many frames, by suffix."""
+NPZ = FrameFormat(_open_npz, _write_npz_frames)
 
 WRITERS: dict[str, BoxesWriter] = {
     ".npy": _write_npy,
     ".npz": _write_npz,
     ".csv": csv_table.write_boxes,
     ".parquet": _write_parquet,
-    ".aabbs": aabbs.write_boxes,
 }
 
 PAIR_COLUMNS = ["first", "second"]

@@ -1,4 +1,4 @@
-"""Worlds of rigid bodies: the state as arrays, the steps and their reports, and runs."""
+"""Worlds of rigid bodies: the state as arrays, the steps and their reports."""
 
 from __future__ import annotations
 
@@ -12,19 +12,11 @@ if TYPE_CHECKING:
     from choque.world.bodies import Bodies
     from choque.world.bounds import bounds_names
     from choque.world.report import StepReport
-    from choque.world.run import Run
 
-__all__ = ["Bodies", "Hits", "Run", "StepReport", "World", "bounds_names"]
+__all__ = ["Bodies", "Hits", "StepReport", "World", "bounds_names"]
 
 __getattr__, __dir__ = exporting(
     __name__,
     __all__,
-    {
-        "._queries": "Hits",
-        "._world": "World",
-        ".bodies": "Bodies",
-        ".bounds": "bounds_names",
-        ".report": "StepReport",
-        ".run": "Run",
-    },
+    {"._queries": "Hits", "._world": "World", ".bodies": "Bodies", ".bounds": "bounds_names", ".report": "StepReport"},
 )

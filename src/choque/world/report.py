@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from choque._core.pair_sets import difference
-from choque._core.types import Pairs
 from choque.narrow.phase import KindTally
 
 if TYPE_CHECKING:
@@ -85,65 +81,3 @@ class StepReport:
             f"Frame {self.frame}: {self.bodies:,} bodies, {self.pairs:,} pairs, {self.contacts:,} contacts, "
             f"{self.impulses:,} impulses in {self.total_seconds * 1e3:.3f} ms ({stages})."
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Two choices of methods on the same bodies in one frame.
-
-    Attributes
-    ----------
-    frame
-        The frame whose bodies were tested.
-    methods
-        The names of both broad phases.
-    seconds
-        Time of bounds, broad phase and narrow phase together [s].
-    pairs, contacts
-        How many candidates and contacts each of them found.
-    only_first, only_second
-        (k, 2) int32 rows of bodies: candidates that only one of them found.
-    contacts_differ
-        Whether they found different contacts, which is always an error.
-    """
-
-    frame: int
-    methods: tuple[str, str]
-    seconds: tuple[float, float]
-    pairs: tuple[int, int]
-    contacts: tuple[int, int]
-    only_first: Pairs
-    only_second: Pairs
-    contacts_differ: bool
-
-    @classmethod
-    def of(cls, frame: int, methods: tuple[str, str], first: Detected, second: Detected) -> Comparison:
-        """Compare the results of two detections."""
-        change = difference(first.pairs, second.pairs)
-        return cls(
-            frame=frame,
-            methods=methods,
-            seconds=(sum(first.seconds), sum(second.seconds)),
-            pairs=(len(first.pairs), len(second.pairs)),
-            contacts=(len(first.contacts), len(second.contacts)),
-            only_first=change.ended,
-            only_second=change.began,
-            contacts_differ=not np.array_equal(first.contacts.pairs, second.contacts.pairs),
-        )
-
-    @property
-    def pairs_differ(self) -> bool:
-        """Whether their candidates differ: expected for different bounds, an error for equal ones."""
-        return bool(len(self.only_first) or len(self.only_second))
-
-    def __str__(self) -> str:
-        first, second = self.methods
-        lines = f"{first} took {self.seconds[0] * 1e3:.3f} ms, {second} {self.seconds[1] * 1e3:.3f} ms; "
-        if not self.pairs_differ:
-            lines += f"the same {self.pairs[0]:,} pairs."
-        else:
-            lines += (
-                f"{self.pairs[0]:,} and {self.pairs[1]:,} pairs, of which {len(self.only_first):,} and "
-                f"{len(self.only_second):,} were found by one only."
-            )
-        return f"{lines} CONTACTS DIFFER." if self.contacts_differ else lines

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile
+from choque.studio import Run
 from choque.theses.fingsics import log as logs
 from choque.theses.fingsics.log import COLUMNS, Log, read_log, write_log
 from choque.theses.fingsics.modes import benchmark, compare_logs, find_cases
 from choque.theses.fingsics.totals import Totals, mechanical_energy
-from choque.world import Run, World
+from choque.world import World
 
 Make = Callable[..., World]
 HEADER = "BPCDTime,NPCDTests,NPCDTime,Collisions,CRTime,DrawTime,TotalTime"

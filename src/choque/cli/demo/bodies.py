@@ -26,7 +26,7 @@ def _scene(count: int = COUNT) -> BodyScene:
 def prepare() -> None:
     """Compile the kernels of a step and of a recording."""
     from choque.cli._warm_up import use_recordings
-    from choque.world.run import warm_up
+    from choque.lab.warm_up import warm_up
 
     warm_up(_scene().world())
     use_recordings()

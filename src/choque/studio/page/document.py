@@ -19,7 +19,8 @@ from choque.studio.page.recording import RecordingView
 from choque.studio.page.server import Studio, load_viser
 from choque.studio.page.view import View
 from choque.studio.page.world import WorldView
-from choque.world import Run, World
+from choque.studio.run import Run
+from choque.world import World
 
 SECONDS = 5.0
 """Default length of what a page plays [s]."""

@@ -75,9 +75,10 @@ def view_of(*things: Any) -> View:
     from choque.neighbors import Neighbors
     from choque.record import Recording
     from choque.scene import BodyScene
+    from choque.studio.run import Run
     from choque.theses.fingsics.scene_dat import SceneDat
     from choque.volumes import Volume
-    from choque.world import Run, World
+    from choque.world import World
 
     if len(things) == 2 and all(isinstance(thing, Volume) for thing in things):
         from choque.studio.volumes.pair import VolumePair

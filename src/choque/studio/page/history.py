@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from choque.errors import InvalidInput
-from choque.world import Run, World
+from choque.studio.run import Run
+from choque.world import World
 
 MAX_KEPT = 64
 """Maximum number of kept states; when there are more, every second one is dropped, and half as many are kept after."""

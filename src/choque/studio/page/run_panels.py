@@ -16,9 +16,10 @@ from choque._core.types import Pairs
 from choque.studio.page.page import Page
 from choque.studio.page.server import load_viser
 from choque.studio.palette import GLOW
+from choque.studio.run import Comparison
 from choque.theses.fingsics.totals import Cost, cost_of
 from choque.world import Bodies, StepReport, World
-from choque.world.report import STAGES, Comparison
+from choque.world.report import STAGES
 
 Measure: TypeAlias = Callable[[World, int | None], float]
 """A number of a world; the second argument is the id of the selected body, or None."""

@@ -12,6 +12,7 @@ import numpy as np
 from choque import broad
 from choque.dynamics import response_names
 from choque.errors import InvalidInput
+from choque.lab.warm_up import warm_up
 from choque.narrow import Contacts
 from choque.narrow.rules import RULES
 from choque.record import BodyTable, Poses
@@ -22,10 +23,10 @@ from choque.studio.page.history import Change, History
 from choque.studio.page.page import Page
 from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, Timeline, cost_html, counted
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
+from choque.studio.run import Run
 from choque.theses.fingsics.totals import CostMeter
-from choque.world import Run, StepReport, World, bounds_names
+from choque.world import StepReport, World, bounds_names
 from choque.world.detection import Detection
-from choque.world.run import warm_up
 from choque.world.settings import Settings
 
 SPEEDS = {

@@ -14,10 +14,10 @@ from choque._core import check
 from choque._core.types import Progress
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
+from choque.lab.warm_up import warm_up
 from choque.theses.fingsics.log import COUNTS, Log, log_row, read_log, write_log
 from choque.theses.fingsics.totals import Totals
 from choque.world import World
-from choque.world.run import warm_up
 
 AVERAGES, SUMMARY = "averages_per_frame.csv", "summary.txt"
 

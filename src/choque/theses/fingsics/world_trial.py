@@ -15,13 +15,13 @@ from choque.lab.engines import Engine
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
+from choque.lab.warm_up import warm_up_kinds
 from choque.record import Recorder, Recording, Replay
 from choque.scene import BodyScene
 from choque.theses.fingsics import engine
 from choque.theses.fingsics.totals import Cost, cost_of
 from choque.theses.fingsics.world_course import Course
 from choque.world import StepReport, World
-from choque.world.run import warm_up_kinds
 
 FEW = 3
 """Steps from which the time of all steps is estimated."""

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import choque
+from choque.lab.warm_up import warm_up
 from choque.theses.fingsics import engine
 from choque.world import World
-from choque.world.run import warm_up
 
 
 def loaded() -> set[tuple[str, str, Any]]:

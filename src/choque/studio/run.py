@@ -1,26 +1,22 @@
-"""Runs of a world: play, pause, step, reset and stop; the clocks that pace them, and warming up before them."""
+"""Runs of a world: play, pause, step, reset, stop and compare methods; and the clocks that pace them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from itertools import product
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from choque._core import check
-from choque.errors import ChoqueError, InvalidInput
-from choque.world._world import World
-from choque.world.detection import Detection
-from choque.world.report import Comparison, StepReport
+from choque._core.pair_sets import difference
+from choque._core.types import Pairs
+from choque.errors import InvalidInput
+from choque.world import StepReport, World
+from choque.world.detection import Detected, Detection
 
 SLOW_MOTION = 3  # in slow motion a step is this many times shorter
-BODIES_OF_EACH_KIND = 2  # two bodies of each kind cover every pair of kinds, including that of a kind with itself
-
-WARM_UP_STEPS = 4
-"""The first step builds the structures of the broad phase; in the others, bodies collide, rebound and separate."""
 
 Observer: TypeAlias = Callable[[World, StepReport], object]
 """Called after each step with the world and the report of the step."""
@@ -52,6 +48,68 @@ class WallClock:
             time.sleep(remaining)
 
 
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two choices of methods on the same bodies in one frame.
+
+    Attributes
+    ----------
+    frame
+        The frame whose bodies were tested.
+    methods
+        The names of both broad phases.
+    seconds
+        Time of bounds, broad phase and narrow phase together [s].
+    pairs, contacts
+        How many candidates and contacts each of them found.
+    only_first, only_second
+        (k, 2) int32 rows of bodies: candidates that only one of them found.
+    contacts_differ
+        Whether they found different contacts, which is always an error.
+    """
+
+    frame: int
+    methods: tuple[str, str]
+    seconds: tuple[float, float]
+    pairs: tuple[int, int]
+    contacts: tuple[int, int]
+    only_first: Pairs
+    only_second: Pairs
+    contacts_differ: bool
+
+    @classmethod
+    def of(cls, frame: int, methods: tuple[str, str], first: Detected, second: Detected) -> Comparison:
+        """Compare the results of two detections."""
+        change = difference(first.pairs, second.pairs)
+        return cls(
+            frame=frame,
+            methods=methods,
+            seconds=(sum(first.seconds), sum(second.seconds)),
+            pairs=(len(first.pairs), len(second.pairs)),
+            contacts=(len(first.contacts), len(second.contacts)),
+            only_first=change.ended,
+            only_second=change.began,
+            contacts_differ=not np.array_equal(first.contacts.pairs, second.contacts.pairs),
+        )
+
+    @property
+    def pairs_differ(self) -> bool:
+        """Whether their candidates differ: expected for different bounds, an error for equal ones."""
+        return bool(len(self.only_first) or len(self.only_second))
+
+    def __str__(self) -> str:
+        first, second = self.methods
+        lines = f"{first} took {self.seconds[0] * 1e3:.3f} ms, {second} {self.seconds[1] * 1e3:.3f} ms; "
+        if not self.pairs_differ:
+            lines += f"the same {self.pairs[0]:,} pairs."
+        else:
+            lines += (
+                f"{self.pairs[0]:,} and {self.pairs[1]:,} pairs, of which {len(self.only_first):,} and "
+                f"{len(self.only_second):,} were found by one only."
+            )
+        return f"{lines} CONTACTS DIFFER." if self.contacts_differ else lines
+
+
 class Run:
     """A run of a world, paused at first.
 
@@ -73,7 +131,7 @@ class Run:
     --------
     >>> world = choque.World()
     >>> _ = world.add_spheres([0, 10, 0], acceleration=(0, -9.8, 0))
-    >>> run = choque.world.Run(world, stop_at=61)
+    >>> run = choque.studio.Run(world, stop_at=61)
     >>> run.play_to_end()
     >>> run.frame
     60
@@ -241,46 +299,3 @@ class Run:
         for observe in self.observers:
             observe(world, report)
         return report
-
-
-def warm_up(world: World, dt: float = 1 / 60) -> None:
-    """Run the methods of ``world`` once, so that no step that is timed later compiles or loads a kernel.
-
-    Calls `warm_up_kinds`, then steps a copy of the whole world, for what depends on the number of bodies. The world
-    itself does not change: its states are the same, bit for bit, with or without this call.
-    """
-    warm_up_kinds(world, dt)
-    _make_steps(world.copy(), dt)
-
-
-def warm_up_kinds(world: World, dt: float = 1 / 60) -> None:
-    """Collide a few bodies of each kind of ``world`` in a small world; the cost does not depend on its size.
-
-    Every pair of kinds is tested, touches and is resolved.
-    """
-    if len(world):
-        _make_steps(_collided_sample(world, dt), dt)
-
-
-def _make_steps(world: World, dt: float) -> None:
-    # An error here is not reported: the run itself raises it if it gets that far.
-    with suppress(ChoqueError):
-        for _ in range(WARM_UP_STEPS):
-            world.step(dt)
-
-
-def _collided_sample(world: World, dt: float) -> World:
-    """A few bodies of each kind, static and not, at one place, separating by half their size a step."""
-    bodies = world.bodies
-    chosen = np.zeros(len(bodies), bool)
-    for kind, static in product(np.unique(bodies.kind).tolist(), (False, True)):
-        chosen[np.flatnonzero((bodies.kind == kind) & (bodies.static == static))[:BODIES_OF_EACH_KIND]] = True
-    small = world.copy()
-    small.remove(bodies.ids[~chosen])
-    random = np.random.default_rng(0)
-    sample = small.bodies
-    sizes = sample.size[sample.size > 0]
-    reach = float(sizes.min()) if len(sizes) else 1.0
-    sample.position[:] = random.uniform(-0.3, 0.3, sample.position.shape) * reach
-    sample.velocity[~sample.static] = random.uniform(-0.5, 0.5, (int((~sample.static).sum()), 3)) * reach / dt
-    return small

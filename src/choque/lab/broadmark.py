@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.box_arrays import BoxArrays, FloatArray, FrameStore
+from choque.files.boxes import FrameFormat
 from choque.files.source import describe, naming_damage, read_head
 
 SOLID_TYPE = "boxes"
@@ -64,11 +65,6 @@ def open_frames(path: Path) -> FrameStore:
     return FrameStore(_text(name), boxes[:, :, 0, :dimension], boxes[:, :, 1, :dimension])
 
 
-def write_boxes(path: Path, lower: FloatArray, upper: FloatArray) -> None:
-    """Write one frame, named after the file."""
-    write_frames(path, path.stem, 1, (lower, upper), [(lower, upper)])
-
-
 def write_frames(path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]) -> None:
     """Stream ``frame_count`` frames, each like ``first``, with one frame in memory at a time.
 
@@ -95,6 +91,9 @@ def write_frames(path: Path, name: str, frame_count: int, first: BoxArrays, fram
         handle.write(
             HEADER.pack(_padded(name), _padded(kind), box_count, frame_count - 1, 0, 0, *world.ravel().tolist())
         )
+
+
+AABBS = FrameFormat(open_frames, write_frames)
 
 
 def _narrowed(values: FloatArray) -> NDArray[np.float32]:

@@ -10,8 +10,9 @@ import pytest
 from world_scenes import VirtualClock, gas, pile
 
 from choque.errors import InvalidInput
-from choque.world import Run, StepReport, World
-from choque.world.run import WallClock
+from choque.studio import Run
+from choque.studio.run import WallClock
+from choque.world import StepReport, World
 
 
 def test_a_run_starts_paused() -> None:
