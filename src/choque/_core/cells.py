@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import kernel
 from choque._core.pair_keys import pair_key
 from choque._core.sort import radix_sort
-from choque._core.types import Integer, Keys
+from choque._core.types import F64, I64, Integer, Keys
 
 MAX_CELLS_ALONG = 1 << 20
 CELLS_PER_POINT = 2.0
@@ -19,9 +18,7 @@ CELLS_PER_REACH = 4  # cells along x in one reach: finer cells make runs fit mor
 MIN_CELLS_PER_REACH = 0.6  # with fewer cells along y in one reach, cells for most of the points are tried
 
 
-def choose_frame(
-    place: NDArray[np.float64], reach: float
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+def choose_frame(place: F64, reach: float) -> tuple[F64, I64, F64]:
     """Return lowest corner and cells per unit of length, (2, 3), cells along each axis, and the extent of all points.
 
     Cells are one ``reach`` wide, finer along x, or wider where they would be many more than points. Where few points
@@ -42,9 +39,7 @@ def choose_frame(
     return np.stack((low, per_unit)), shape, extent
 
 
-def _choose_cells(
-    extent: NDArray[np.float64], reach: float, count: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _choose_cells(extent: F64, reach: float, count: int) -> tuple[I64, F64]:
     width = np.array([reach / CELLS_PER_REACH, reach, reach])
     while True:
         shape = np.minimum(extent / width, MAX_CELLS_ALONG - 1).astype(np.int64) + 1
@@ -54,16 +49,14 @@ def _choose_cells(
     return shape, np.minimum(1 / width, (MAX_CELLS_ALONG - 1) / np.maximum(extent, 1e-300))
 
 
-def sort_into_cells(
-    place: NDArray[np.float64], frame: NDArray[np.float64], shape: NDArray[np.int64], thread_count: int
-) -> Keys:
+def sort_into_cells(place: F64, frame: F64, shape: I64, thread_count: int) -> Keys:
     """Return keys (n,) of (cell, point), sorted; cells are numbered along x, then y, then z. O(n)."""
     keys: Keys = memory.empty(len(place), np.uint64)
     threads.over_ranges(_number_points, len(place), thread_count, place, frame, shape, keys)
     return radix_sort(keys, 32, max(1, int(shape.prod()).bit_length()), thread_count)
 
 
-def extent_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def extent_of(points: F64) -> F64:
     """Return the lowest and the highest corner, (2, 3), of points (n, 3)."""
     corners = np.array([[np.inf] * 3, [-np.inf] * 3])
     _extent(points, corners)

@@ -30,7 +30,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.types import Floats, Rows
+from choque._core.types import F64, I32, I64, Bools, Floats, Rows
 from choque.errors import InvalidInput, UnknownName
 
 FLOAT_TYPES: tuple[np.dtype[np.floating[Any]], ...] = (np.dtype(np.float32), np.dtype(np.float64))
@@ -175,7 +175,7 @@ def table(
     maximum: float | None = None,
     *,
     above: float | None = None,
-) -> NDArray[np.float64]:
+) -> F64:
     """Return a new float64 array of this ``shape``, finite and within the limits.
 
     One row, or one number, is repeated for all rows: a value for each body, or one for all of them.
@@ -323,7 +323,7 @@ def rows(values: ArrayLike, name: str, count: int) -> Rows:
     return given.astype(np.int64, copy=False)
 
 
-def pairs(values: ArrayLike, name: str, count: int) -> NDArray[np.int32]:
+def pairs(values: ArrayLike, name: str, count: int) -> I32:
     """Return pairs of row numbers below ``count`` as a C-contiguous int32 array (m, 2), in any order."""
     given = integers(values, name, 0, count - 1)
     if given.size == 0:
@@ -333,7 +333,7 @@ def pairs(values: ArrayLike, name: str, count: int) -> NDArray[np.int32]:
     return np.require(given, np.int32, ["C", "A", "W"])
 
 
-def ids(values: ArrayLike, name: str = "ids") -> NDArray[np.int64]:
+def ids(values: ArrayLike, name: str = "ids") -> I64:
     """Return whole numbers (m,), each of them once; one number alone becomes (1,)."""
     given = np.atleast_1d(integers(values, name))
     if given.ndim != 1:
@@ -345,7 +345,7 @@ def ids(values: ArrayLike, name: str = "ids") -> NDArray[np.int64]:
     return given.astype(np.int64, copy=False)
 
 
-def flags(values: ArrayLike, name: str, count: int) -> NDArray[np.bool_]:
+def flags(values: ArrayLike, name: str, count: int) -> Bools:
     """Return a new array of booleans (count,); one boolean counts for all."""
     given = _array(values, name, "True and False")
     if given.dtype.kind != "b" or given.shape not in ((), (count,)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.types import Pairs, Rows
+from choque._core.types import I32, Bools, Pairs, Rows
 from choque.errors import InvalidInput
 
 
@@ -16,7 +16,7 @@ from choque.errors import InvalidInput
 class Identities:
     """Which body stands in which row: row k holds the k-th smallest living id."""
 
-    ids: NDArray[np.int32]  # (n,) int32, ascending
+    ids: I32  # (n,) int32, ascending
     following: int  # the id that the next body gets; an id is never used again
     are_rows: bool = field(init=False)  # whether no body was ever removed, so that ids are rows
 
@@ -28,7 +28,7 @@ class Identities:
         """Return the ids of the first ``count`` bodies: 0 … count − 1."""
         return cls(np.arange(count, dtype=np.int32), count)
 
-    def joined(self, count: int) -> tuple[Identities, NDArray[np.int32]]:
+    def joined(self, count: int) -> tuple[Identities, I32]:
         """Return a copy with ``count`` more bodies, and their ids."""
         new = np.arange(self.following, self.following + count, dtype=np.int32)
         return Identities(np.concatenate((self.ids, new)), self.following + count), new
@@ -62,7 +62,7 @@ class Identities:
             raise InvalidInput(f"The id {self.ids[twice[0]]} is named twice; name each body once.")
         return rows
 
-    def _located(self, wanted: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
+    def _located(self, wanted: NDArray[Any]) -> tuple[Rows, Bools]:
         """Return the row of each id, and whether there is one."""
         known = (wanted >= 0) & (wanted < self.following)
         if self.are_rows:

@@ -6,9 +6,10 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core.kernel import kernel
+from choque._core.types import F64
 from choque.errors import InvalidInput
 
 Vector: TypeAlias = tuple[float, float, float]
@@ -24,7 +25,7 @@ SMALLEST, LARGEST = 1e-100, 1e100
 
 
 @kernel
-def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: NDArray[np.float64]) -> bool:
+def jacobi(matrix: F64, values: F64, vectors: F64) -> bool:
     """Write the eigenvalues (3,) and, as rows, the unit eigenvectors (3, 3) of the upper half of ``matrix``.
 
     Classical Jacobi: each rotation clears the largest element off the diagonal. The values come in the order of the
@@ -63,7 +64,7 @@ def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: ND
     return converged
 
 
-def symmetric_eigen(matrix: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def symmetric_eigen(matrix: ArrayLike) -> tuple[F64, F64]:
     """Return the eigenvalues (3,), ascending, and the unit eigenvectors (3, 3), one in each row, of a symmetric matrix.
 
     Examples
@@ -79,7 +80,7 @@ def symmetric_eigen(matrix: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.
     return values[order], vectors[order]
 
 
-def as_symmetric(matrix: ArrayLike) -> NDArray[np.float64]:
+def as_symmetric(matrix: ArrayLike) -> F64:
     """Return ``matrix`` as (3, 3) finite float64; it must be symmetric within a billionth of its largest entry."""
     try:
         given = np.ascontiguousarray(matrix, np.float64)

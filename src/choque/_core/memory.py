@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from choque._core.types import U8
+
 SMALLEST = 1 << 19  # smaller arrays come from the ordinary allocator, which reuses pages itself
 MAX_KEPT_BYTES = 1 << 28  # limit of the unused blocks kept for later: 256 MiB
 KEPT_SECONDS = 5.0  # blocks that were not used for so long are given back
 
-_kept: dict[int, list[tuple[float, NDArray[np.uint8]]]] = {}
+_kept: dict[int, list[tuple[float, U8]]] = {}
 """Unused blocks by size, each with the time since when it is unused, the latest last."""
 _kept_bytes = 0
 _last_use = 0.0
@@ -49,9 +51,9 @@ def aligned(count: int, dtype: DTypeLike) -> NDArray[Any]:
 class _Lease:
     """Owner of a block, which NumPy keeps as the base of every view; gives the block back with the last of them."""
 
-    _block: NDArray[np.uint8] | None = None  # none if the constructor was interrupted
+    _block: U8 | None = None  # none if the constructor was interrupted
 
-    def __init__(self, block: NDArray[np.uint8]) -> None:
+    def __init__(self, block: U8) -> None:
         self._block = block
         self.__array_interface__ = block.__array_interface__
 
@@ -68,7 +70,7 @@ def _block_size(byte_count: int) -> int:
     return -(-byte_count // step) * step
 
 
-def _take(size: int) -> NDArray[np.uint8]:
+def _take(size: int) -> U8:
     global _kept_bytes, _last_use
     _last_use = time.monotonic()
     if _keeper is None:
@@ -81,7 +83,7 @@ def _take(size: int) -> NDArray[np.uint8]:
     return block
 
 
-def _give_back(block: NDArray[np.uint8]) -> None:
+def _give_back(block: U8) -> None:
     global _kept_bytes
     if _keeper is not None and _kept_bytes + block.size <= MAX_KEPT_BYTES:
         _kept_bytes += block.size

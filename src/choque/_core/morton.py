@@ -12,20 +12,19 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import helper, kernel
 from choque._core.pair_keys import pair_key
 from choque._core.sort import rows_by_key
-from choque._core.types import Floats, Keys
+from choque._core.types import F64, U32, Floats, Keys
 
 BITS = 32
 _TABLE_BITS = 11
 _TABLE_MASK = (1 << _TABLE_BITS) - 1
 
 
-def morton_order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
+def morton_order(records: Floats, thread_count: int) -> U32:
     """Return the rows of ``records`` in the order of their centres along the curve; equal codes by row."""
     extremes = np.array(threads.over_ranges(_centre_extremes, len(records), thread_count, records))
     lowest, highest = extremes[:, :3].min(axis=0), extremes[:, 3:].max(axis=0)
@@ -53,7 +52,7 @@ def _axis_sequence(*extents: float) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=8)
-def _spread_tables(sequence: tuple[int, ...]) -> NDArray[np.uint32]:
+def _spread_tables(sequence: tuple[int, ...]) -> U32:
     """Return tables (3, 3, 2048): the code bits of the low, middle and high 11 bits of a coordinate on each axis."""
     tables = np.zeros((3, 3, 1 << _TABLE_BITS), np.uint32)
     values = np.arange(1 << _TABLE_BITS, dtype=np.uint32)
@@ -90,16 +89,7 @@ def _centre_extremes(first: int, last: int, records: Any) -> tuple[float, float,
 
 
 @kernel
-def _encode(
-    first: int,
-    last: int,
-    records: Any,
-    lowest: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    limits: NDArray[np.float64],
-    tables: NDArray[np.uint32],
-    keys: Keys,
-) -> None:
+def _encode(first: int, last: int, records: Any, lowest: F64, scale: F64, limits: F64, tables: U32, keys: Keys) -> None:
     for i in range(first, last):
         code = np.uint32(0)
         for axis in range(3):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import inline
-from choque._core.types import Floats, Integer
+from choque._core.types import U8, Floats, Integer
 
 BLOCK = 64  # columns that are tested at once
 Box: TypeAlias = tuple[Any, Any, Any, Any, Any, Any]  # the six bounds of a box, or six arrays of them
@@ -32,7 +32,7 @@ def boxes_meet(first: Any, i: Integer, second: Any, j: Integer) -> Any:
 
 
 @inline
-def columns_meet(columns: Box, first: Integer, box: Box, mask: NDArray[np.uint8]) -> None:
+def columns_meet(columns: Box, first: Integer, box: Box, mask: U8) -> None:
     """Set ``mask`` (64,) to 1 where a box of the six ``columns``, from ``first`` on, overlaps ``box``, else to 0."""
     x0, y0, z0, x1, y1, z1 = box
     # Slices keep the index from wrapping around, so that the loop is vectorised.

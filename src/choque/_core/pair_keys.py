@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check, memory
 from choque._core.kernel import helper, kernel
-from choque._core.types import Integer, Keys, Pairs, Rows
+from choque._core.types import U32, Bools, Integer, Keys, Pairs, Rows
 from choque.errors import InvalidInput
 
 
@@ -80,9 +80,9 @@ class PairFilter:
         (n,) bool.
     """
 
-    groups: NDArray[np.uint32]
-    masks: NDArray[np.uint32]
-    static: NDArray[np.bool_]
+    groups: U32
+    masks: U32
+    static: Bools
 
     @classmethod
     def make(
@@ -125,7 +125,7 @@ class PairFilter:
 
 
 @kernel
-def keep_allowed(keys: Keys, groups: NDArray[np.uint32], masks: NDArray[np.uint32], static: NDArray[np.bool_]) -> int:
+def keep_allowed(keys: Keys, groups: U32, masks: U32, static: Bools) -> int:
     """Compact ``keys`` in place to those that the filter allows; returns their number."""
     kept = 0
     for k in range(keys.size):
@@ -138,7 +138,7 @@ def keep_allowed(keys: Keys, groups: NDArray[np.uint32], masks: NDArray[np.uint3
     return kept
 
 
-def bit_field(name: str, given: ArrayLike | None, count: int, default: int) -> NDArray[np.uint32]:
+def bit_field(name: str, given: ArrayLike | None, count: int, default: int) -> U32:
     """Return (count,) whole numbers of 32 bits, from one for all or one for each; None for the ``default``."""
     if given is None:
         return np.full(count, default, np.uint32)

@@ -11,10 +11,9 @@ of three coordinates and their rounding errors are not floats.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Integer
+from choque._core.types import F64, Integer
 from choque._core.vector import Vector
 
 LEAST, GREATEST = 1e-85, 1e85  # magnitudes of coordinates other than 0 for which signs are exact
@@ -25,7 +24,7 @@ _PLANE_BOUND = (7.0 + 56.0 * _HALF_ULP) * _HALF_ULP
 _LINE_BOUND = (3.0 + 16.0 * _HALF_ULP) * _HALF_ULP  # the same for two differences
 _SPLITTER = 2.0**27 + 1.0
 
-Work = NDArray[np.float64]
+Work = F64
 """Expansions, one behind the other; an expansion is named by the place of its smallest component and its length."""
 
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.kernel import kernel
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.threads import over_ranges, ranges, run, streams
-from choque._core.types import Floats
+from choque._core.types import F64, U32, Floats
 
 if TYPE_CHECKING:
     from choque.bounds import Boxes
@@ -90,7 +89,7 @@ class Questions(NamedTuple):
     """Boxes to look for in a structure: kernels take them whole."""
 
     records: Floats  # (k, 6), in the float type of the boxes of the structure; see `of_type`
-    order: NDArray[np.uint32]  # (k,) uint32: the order to ask in
+    order: U32  # (k,) uint32: the order to ask in
     rows_first: int  # 0 for keys of (record, row found), 1 for (row found, record)
 
 
@@ -113,8 +112,8 @@ class Rounding(NamedTuple):
     be compared.
     """
 
-    middle: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    middle: F64
+    scale: F64
 
 
 def choose_rounding(*sets: Boxes) -> Rounding | None:

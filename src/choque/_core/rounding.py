@@ -7,10 +7,9 @@ side or one further. Integers below 2**53 therefore stay exact, and a contact is
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper
-from choque._core.types import Floats
+from choque._core.types import F64, Floats
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -107,7 +106,7 @@ def length_up(vector: Floats) -> float:
 
 
 @helper
-def move_point(point: Floats, turn: NDArray[np.float64], shift: NDArray[np.float64], moved: Floats) -> float:
+def move_point(point: Floats, turn: F64, shift: F64, moved: Floats) -> float:
     """Write ``turn`` · ``point`` + ``shift`` to ``moved`` and return an upper bound of the error's length.
 
     The error is 0 wherever the result is exact, as for integers moved by integers.
@@ -123,7 +122,7 @@ def move_point(point: Floats, turn: NDArray[np.float64], shift: NDArray[np.float
 
 
 @helper
-def stretch_up(turn: NDArray[np.float64]) -> float:
+def stretch_up(turn: F64) -> float:
     """Return an upper bound of how much ``turn`` lengthens a vector; 1 where it swaps and flips axes only."""
     largest = 0.0
     for row in range(len(turn)):

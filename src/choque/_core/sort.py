@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import prefetch, rank_of_eight
-from choque._core.types import Integer, Keys, Pairs
+from choque._core.types import I64, U32, Integer, Keys, Pairs
 
 PART_BITS = 10  # a part of the answer holds the pairs of 1,024 first numbers, few enough to be sorted within the cache
 MAX_PARTS_BITS = 11  # there are at most 2,048 parts: as many places can be written to in turn without a miss for each
@@ -79,9 +79,7 @@ def sorted_pairs(
     return pairs
 
 
-def _sort_slices(
-    first: int, last: int, starts: NDArray[np.int64], keys: NDArray[Any], parts: _Parts, pairs: Pairs
-) -> None:
+def _sort_slices(first: int, last: int, starts: I64, keys: NDArray[Any], parts: _Parts, pairs: Pairs) -> None:
     """Sort the parts ``first`` to ``last`` - 1 of ``keys`` and write them as pairs."""
     for begin, end in pairwise(starts[first : last + 1].tolist()):
         keys[begin:end].sort()
@@ -104,7 +102,7 @@ class _Parts(NamedTuple):
 
 def _dealt(
     chunks: list[Keys], total: int, parts: _Parts, part_count: int, thread_count: int, dtype: DTypeLike
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+) -> tuple[NDArray[Any], I64]:
     """Return the keys of all packed pairs by part, and where each part begins (parts + 1,)."""
     keys = memory.empty(total, dtype)
     if part_count == 1:
@@ -122,12 +120,12 @@ def _dealt(
     return keys, starts
 
 
-def _count_parts(chunks: list[Keys], shift: np.uint64, counts: NDArray[np.int64]) -> None:
+def _count_parts(chunks: list[Keys], shift: np.uint64, counts: I64) -> None:
     for chunk in chunks:
         _count_digits(chunk, 0, chunk.size, shift, counts, np.uint64(0xFFFFFFFF))
 
 
-def _deal_parts(chunks: list[Keys], parts: _Parts, places: NDArray[np.int64], target: NDArray[Any]) -> None:
+def _deal_parts(chunks: list[Keys], parts: _Parts, places: I64, target: NDArray[Any]) -> None:
     for chunk in chunks:
         _place_keys(chunk, parts, places, target)
 
@@ -137,7 +135,7 @@ def _bits_below(count: int) -> int:
     return max(1, (count - 1).bit_length())
 
 
-def to_places(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def to_places(counts: I64) -> I64:
     """Turn (parts, digits) counts into where each part's items of a digit go, in place; where each digit starts."""
     by_digit = np.ascontiguousarray(counts.T).ravel()
     places = (by_digit.cumsum() - by_digit).reshape(counts.shape[1], counts.shape[0])
@@ -151,7 +149,7 @@ def without_duplicates(pairs: Pairs) -> Pairs:
     return pairs if kept == len(pairs) else pairs[:kept].copy()
 
 
-def rows_by_key(keys: Keys, bit_count: int, thread_count: int) -> NDArray[np.uint32]:
+def rows_by_key(keys: Keys, bit_count: int, thread_count: int) -> U32:
     """Return the rows in the order of ``keys``, (n,) code << 32 | row with codes of ``bit_count`` bits; may reuse them.
 
     The rows of equal codes ascend.
@@ -181,9 +179,7 @@ def radix_sort(keys: Keys, lowest_bit: int, bit_count: int, thread_count: int) -
     return source
 
 
-def _pass(
-    shares: list[tuple[int, int]], source: Keys, target: Keys, shift: np.uint64, offsets: NDArray[np.int64]
-) -> None:
+def _pass(shares: list[tuple[int, int]], source: Keys, target: Keys, shift: np.uint64, offsets: I64) -> None:
     mask = np.uint64(offsets.shape[1] - 1)
     threads.run(lambda k: _count_digits(source, *shares[k], shift, offsets[k], mask), len(shares))
     to_places(offsets)
@@ -202,16 +198,14 @@ def _compact_distinct(pairs: Pairs) -> int:
 
 
 @kernel
-def _count_digits(
-    keys: Keys, first: int, last: int, shift: np.uint64, counts: NDArray[np.int64], mask: np.uint64
-) -> None:
+def _count_digits(keys: Keys, first: int, last: int, shift: np.uint64, counts: I64, mask: np.uint64) -> None:
     for k in range(first, last):
         counts[(keys[k] >> shift) & mask] += 1
 
 
 @kernel
 def _place_digits(
-    keys: Keys, first: int, last: int, shift: np.uint64, offsets: NDArray[np.int64], target: Keys, mask: np.uint64
+    keys: Keys, first: int, last: int, shift: np.uint64, offsets: I64, target: Keys, mask: np.uint64
 ) -> None:
     for k in range(first, last):
         digit = (keys[k] >> shift) & mask
@@ -220,7 +214,7 @@ def _place_digits(
 
 
 @kernel
-def _place_keys(chunk: Keys, parts: _Parts, places: NDArray[np.int64], target: NDArray[Any]) -> None:
+def _place_keys(chunk: Keys, parts: _Parts, places: I64, target: NDArray[Any]) -> None:
     """Write the keys of packed pairs to their parts; ``places``: where the next one of each part goes."""
     if places.size == 1:
         begin = places[0]
@@ -243,9 +237,7 @@ def _key_of(pair: Any, key_bits: Any) -> Any:
 
 
 @kernel
-def _write_pairs(
-    first: int, last: int, starts: NDArray[np.int64], keys: NDArray[Any], parts: _Parts, pairs: Pairs
-) -> None:
+def _write_pairs(first: int, last: int, starts: I64, keys: NDArray[Any], parts: _Parts, pairs: Pairs) -> None:
     """Write the sorted keys of the parts ``first`` to ``last`` - 1 as pairs, to the same places."""
     bits = parts.shift - np.uint64(32)
     first_mask, second_mask = (np.uint64(1) << bits) - np.uint64(1), (np.uint64(1) << parts.key_bits) - np.uint64(1)
@@ -259,13 +251,7 @@ def _write_pairs(
 
 @kernel
 def _sort_parts(
-    first: int,
-    last: int,
-    starts: NDArray[np.int64],
-    keys: Keys,
-    shift: np.uint64,
-    options: tuple[int, bool],
-    pairs: Pairs,
+    first: int, last: int, starts: I64, keys: Keys, shift: np.uint64, options: tuple[int, bool], pairs: Pairs
 ) -> None:
     """Sort the parts ``first`` to ``last`` - 1 by both numbers, and write them as pairs.
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.jacobi import jacobi
 from choque._core.kernel import kernel
-from choque._core.types import Floats, Integer
+from choque._core.types import F64, I64, Floats, Integer
 
 MAX_SAMPLE = 1024  # sample size for deciding whether to look for another axis
 
@@ -53,7 +52,7 @@ class SweepAxis:
         """The axis as whole numbers."""
         return self.changes[-1][1]
 
-    def choose(self, records: Floats, dimension: int, along: NDArray[np.int64], update: int) -> None:
+    def choose(self, records: Floats, dimension: int, along: I64, update: int) -> None:
         """Look for the axis among ``along`` (m, 3) if it is due; keep the present one if the centres do not decide.
 
         ``records`` (n, 6) are lower and upper corners; ``update`` is the number of the update.
@@ -70,17 +69,17 @@ class SweepAxis:
         if not self.changes or axis != self.direction:
             self.changes = (*self.changes, (update, axis))
 
-    def _principal_direction(self, records: Floats, dimension: int) -> NDArray[np.float64] | None:
+    def _principal_direction(self, records: Floats, dimension: int) -> F64 | None:
         return principal_direction(records, dimension)
 
-    def _is_time(self, records: Floats, along: NDArray[np.int64], update: int) -> bool:
+    def _is_time(self, records: Floats, along: I64, update: int) -> bool:
         if self.period is None or update == self._chosen_at:
             return False
         is_old = update - self._chosen_at >= self.period
         return is_old or spread_share(records, self.slab, along) < MIN_SPREAD
 
 
-def principal_direction(records: Floats, dimension: int, *, centred: bool = True) -> NDArray[np.float64] | None:
+def principal_direction(records: Floats, dimension: int, *, centred: bool = True) -> F64 | None:
     """Return the unit vector (3,) along which the centres of ``records`` (n, 6) spread most, by principal components.
 
     None if there is no such vector: no centre is finite, all are at one point, or their squares overflow. Without
@@ -96,14 +95,14 @@ def principal_direction(records: Floats, dimension: int, *, centred: bool = True
     return vectors[widest] if values[widest] > 0 else None
 
 
-def nearest_direction(vector: NDArray[np.float64], directions: NDArray[np.int64]) -> int:
+def nearest_direction(vector: F64, directions: I64) -> int:
     """Return which of ``directions`` (m, d) is nearest to ``vector`` or its opposite; the first of equals."""
     units = directions / np.linalg.norm(directions, axis=1)[:, None]
     along = np.abs(units @ vector[: directions.shape[1]])
     return int(np.argmax(along > along.max() - 1e-9))
 
 
-def spread_share(records: Floats, slab: int, directions: NDArray[np.int64]) -> float:
+def spread_share(records: Floats, slab: int, directions: I64) -> float:
     """Return the variance of the centres along ``directions[slab]`` as a fraction of the largest, from a sample."""
     units = np.zeros((len(directions), 3))
     units[:, : directions.shape[1]] = directions / np.linalg.norm(directions, axis=1)[:, None]
@@ -114,7 +113,7 @@ def spread_share(records: Floats, slab: int, directions: NDArray[np.int64]) -> f
 
 
 @kernel
-def _second_moments(records: Any, step: Integer, centred: bool, matrix: NDArray[np.float64]) -> None:
+def _second_moments(records: Any, step: Integer, centred: bool, matrix: F64) -> None:
     """Write the mean products of the coordinates of every ``step``-th finite centre to the upper half of ``matrix``."""
     mean, centre = np.zeros(3), np.empty(3)
     for turn in range(2):  # the mean first: subtracting it afterwards loses precision far from the origin
@@ -142,7 +141,7 @@ def _second_moments(records: Any, step: Integer, centred: bool, matrix: NDArray[
 
 
 @kernel
-def _sample_variances(records: Any, units: NDArray[np.float64], step: Integer, variances: NDArray[np.float64]) -> None:
+def _sample_variances(records: Any, units: F64, step: Integer, variances: F64) -> None:
     """Write the variance of every ``step``-th finite centre along each of ``units`` (m, 3)."""
     for slab in range(len(units)):
         p, q, r = units[slab, 0], units[slab, 1], units[slab, 2]

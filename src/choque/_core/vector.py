@@ -6,10 +6,9 @@ import math
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline
-from choque._core.types import Floats, Integer
+from choque._core.types import F64, Floats, Integer
 
 Vector: TypeAlias = tuple[float, float, float]
 
@@ -82,7 +81,7 @@ def store(target: Floats, row: Integer, value: Vector) -> None:
 NEWTON_STEPS = 3  # each step squares the error: the tolerance of input, 1e-4, becomes 1e-32
 
 
-def orthonormalised(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
+def orthonormalised(rotation: F64) -> F64:
     """Return the rotations nearest to nearly orthonormal matrices (n, 3, 3); exact ones are unchanged."""
     for _ in range(NEWTON_STEPS):
         rotation = rotation @ (1.5 * np.eye(3) - 0.5 * (rotation.transpose(0, 2, 1) @ rotation))

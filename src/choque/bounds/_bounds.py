@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core import threads as thread_pool
 from choque._core.kernel import helper, kernel
 from choque._core.rounding import add_down, add_up, multiply_down, multiply_up, narrow_down, narrow_up
-from choque._core.types import Floats, Integer
+from choque._core.types import F64, I32, Bools, Floats, Integer
 from choque.errors import InvalidInput
 
 PAIRS_PER_BODY = 8  # pairs tested in about the time that one body costs elsewhere: decides when a second thread pays
@@ -56,7 +56,7 @@ class Bounds(ABC):
         """Return the axis-aligned box around each volume."""
 
     @abstractmethod
-    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
+    def _moved(self, rotation: F64, translation: F64) -> Self:
         """Implement `moved`; the arrays are checked: (1 or n, d, d) and (1 or n, d)."""
 
     @property
@@ -120,7 +120,7 @@ class Bounds(ABC):
 
     def overlap(
         self, pairs: ArrayLike, other: Self | None = None, *, closed: bool = True, threads: int | None = None
-    ) -> NDArray[np.bool_]:
+    ) -> Bools:
         """Return which of the ``pairs`` overlap, (m,), in one compiled pass over the list.
 
         Parameters
@@ -146,7 +146,7 @@ class Bounds(ABC):
                 )
         return self._test(chosen, other, closed, threads)
 
-    def overlap_with(self, other: Self, *, closed: bool = True, threads: int | None = None) -> NDArray[np.bool_]:
+    def overlap_with(self, other: Self, *, closed: bool = True, threads: int | None = None) -> Bools:
         """Return whether each row overlaps the same row of ``other``, (n,)."""
         self._check_kin(other)
         if len(self) != len(other):
@@ -184,10 +184,10 @@ class Bounds(ABC):
         return self._swept(np.broadcast_to(way, (len(self), self.dimension)))
 
     @abstractmethod
-    def _swept(self, way: NDArray[np.float64]) -> Self:
+    def _swept(self, way: F64) -> Self:
         """Implement `swept`; the array (n, d) is checked."""
 
-    def _one_or_each(self, given: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def _one_or_each(self, given: ArrayLike, name: str, shape: tuple[int, ...]) -> F64:
         array = check.floats(given, name).astype(np.float64, copy=False)
         if array.shape == shape:
             return array.reshape(1, *shape)
@@ -195,7 +195,7 @@ class Bounds(ABC):
             return array
         raise InvalidInput(f"{name} has the shape {array.shape}; it must be {shape} or {(len(self), *shape)}.")
 
-    def _test(self, pairs: NDArray[np.int32], other: Self, closed: bool, threads: int | None) -> NDArray[np.bool_]:
+    def _test(self, pairs: I32, other: Self, closed: bool, threads: int | None) -> Bools:
         result = np.empty(len(pairs), dtype=np.bool_)
         own, others = self._operands(), other._operands()
         if self.dtype != other.dtype:
@@ -240,9 +240,7 @@ class Slabs(NamedTuple):
 
 
 @kernel
-def overlap_slabs(
-    first: int, last: int, pairs: NDArray[np.int32], one: Slabs, other: Slabs, closed: bool, result: NDArray[np.bool_]
-) -> None:
+def overlap_slabs(first: int, last: int, pairs: I32, one: Slabs, other: Slabs, closed: bool, result: Bools) -> None:
     """Test whether the intervals of ``pairs[first:last]`` overlap along every direction; exact, as it only compares.
 
     O(1) memory and at most m interval tests for a pair; the first direction that separates ends the test.
@@ -307,24 +305,19 @@ class Boxes(SlabBounds):
         """Return the boxes themselves."""
         return self
 
-    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
+    def _moved(self, rotation: F64, translation: F64) -> Self:
         lower = np.empty(self.lower.shape)
         upper = np.empty(self.lower.shape)
         move_boxes(self.lower, self.upper, rotation, translation, lower, upper)
         return self.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
 
-    def _swept(self, way: NDArray[np.float64]) -> Self:
+    def _swept(self, way: F64) -> Self:
         return self.unchecked(*swept_slabs(self.lower, self.upper, way))
 
 
 @kernel
 def move_boxes(
-    lower: Floats,
-    upper: Floats,
-    rotation: NDArray[np.float64],
-    translation: NDArray[np.float64],
-    moved_lower: NDArray[np.float64],
-    moved_upper: NDArray[np.float64],
+    lower: Floats, upper: Floats, rotation: F64, translation: F64, moved_lower: F64, moved_upper: F64
 ) -> None:
     """Write the box around each turned box, in interval arithmetic (Arvo, Graphics Gems, 1990).
 
@@ -340,9 +333,7 @@ def move_boxes(
 
 
 @helper
-def _extent_along(
-    lower: Floats, upper: Floats, row: Integer, directions: NDArray[np.float64], slab: Integer
-) -> tuple[float, float]:
+def _extent_along(lower: Floats, upper: Floats, row: Integer, directions: F64, slab: Integer) -> tuple[float, float]:
     """Return the interval of box ``row`` along ``directions[slab]``, rounded outward."""
     low = high = 0.0
     for axis in range(directions.shape[1]):
@@ -375,7 +366,7 @@ def _are_ordered(lower: Floats, upper: Floats) -> bool:
     return good == lower.size
 
 
-def swept_slabs(lower: Floats, upper: Floats, way: NDArray[np.float64]) -> tuple[Floats, Floats]:
+def swept_slabs(lower: Floats, upper: Floats, way: F64) -> tuple[Floats, Floats]:
     """Stretch intervals (n, m) along ``way`` (n, m): each contains itself at the start and at the end.
 
     Sums are rounded outward by at most one step, and only where they are not exact.
@@ -385,7 +376,7 @@ def swept_slabs(lower: Floats, upper: Floats, way: NDArray[np.float64]) -> tuple
     return narrow_down(low, lower.dtype), narrow_up(high, upper.dtype)
 
 
-def _sum(ends: Floats, way: NDArray[np.float64], outward: float) -> NDArray[np.float64]:
+def _sum(ends: Floats, way: F64, outward: float) -> F64:
     """Return ``ends`` + ``way`` in float64, one step towards ``outward`` where rounding went the other way."""
     wide = ends.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):

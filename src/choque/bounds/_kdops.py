@@ -20,12 +20,12 @@ from collections.abc import Mapping
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.kernel import kernel
 from choque._core.rounding import SMALLEST, add_down, add_up, dot_down, dot_up, narrow_down, narrow_up
-from choque._core.types import Floats, Rows
+from choque._core.types import F64, I64, Floats, Rows
 from choque.bounds._bounds import Boxes, SlabBounds, check_boxes, move_boxes, swept_slabs
 from choque.errors import InvalidInput
 
@@ -54,7 +54,7 @@ STRIDES = (9, 3, 1)
 HOME = 13  # a direction (x, y, z) of {−1, 0, 1}³ has the index 13 + 9 x + 3 y + z in `_slot_table`
 
 
-def directions(k: int) -> NDArray[np.int64]:
+def directions(k: int) -> I64:
     """Return the k/2 directions of a k-DOP, (k/2, d): k is 4 or 8 in the plane and 6, 14, 18 or 26 in space.
 
     >>> directions(8).tolist()
@@ -65,7 +65,7 @@ def directions(k: int) -> NDArray[np.int64]:
     return np.array(_TABLES[k], dtype=np.int64)
 
 
-def _slot_table(k: int) -> NDArray[np.int64]:
+def _slot_table(k: int) -> I64:
     """Return the slab of each direction (x, y, z) of {−1, 0, 1}³, (27,).
 
     The index is 13 + 9 x + 3 y + z. The entry is slab + 1, negative if the slab runs the other way, and 0 if there is
@@ -144,13 +144,13 @@ class KDops(SlabBounds):
         size = self.dimension
         return Boxes.unchecked(self.lower[:, :size].copy(), self.upper[:, :size].copy())
 
-    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
+    def _moved(self, rotation: F64, translation: F64) -> Self:
         along = directions(self.k).astype(np.float64)
         lower, upper = np.empty(self.lower.shape), np.empty(self.lower.shape)
         _move_slabs(self.lower, self.upper, along, _slot_table(self.k), rotation, translation, lower, upper)
         return self.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
 
-    def _swept(self, way: NDArray[np.float64]) -> Self:
+    def _swept(self, way: F64) -> Self:
         along = directions(self.k)
         # The rounding error of the projection is added on both sides; whole numbers have none.
         shift = way @ along.T
@@ -160,7 +160,7 @@ class KDops(SlabBounds):
         return self.unchecked(np.minimum(low[0], high[0]), np.maximum(low[1], high[1]))
 
 
-def _directions_in(dimension: int, k: int | None) -> NDArray[np.float64]:
+def _directions_in(dimension: int, k: int | None) -> F64:
     chosen = KDops.DEFAULT_K[dimension] if k is None else k
     along = directions(chosen)
     if along.shape[1] != dimension:
@@ -171,9 +171,7 @@ def _directions_in(dimension: int, k: int | None) -> NDArray[np.float64]:
 
 
 @kernel
-def _fit_slabs(
-    flat: Floats, starts: Rows, directions: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
-) -> None:
+def _fit_slabs(flat: Floats, starts: Rows, directions: F64, lower: F64, upper: F64) -> None:
     """Write the extent of each group of points along each direction, rounded outward.
 
     Only a point that may set a new extreme, by its plainly rounded projection, is projected with directed
@@ -202,12 +200,12 @@ def _fit_slabs(
 def _move_slabs(
     lower: Floats,
     upper: Floats,
-    directions: NDArray[np.float64],
+    directions: F64,
     slots: Rows,
-    rotation: NDArray[np.float64],
-    translation: NDArray[np.float64],
-    moved_lower: NDArray[np.float64],
-    moved_upper: NDArray[np.float64],
+    rotation: F64,
+    translation: F64,
+    moved_lower: F64,
+    moved_upper: F64,
 ) -> None:
     """Write slabs around each moved k-DOP: the reach of R P along d is the reach of P along Rᵀ d."""
     dimension = directions.shape[1]
@@ -231,7 +229,7 @@ def _move_slabs(
 
 
 @kernel
-def _only_swaps(turn: NDArray[np.float64]) -> bool:
+def _only_swaps(turn: F64) -> bool:
     """Return whether a rotation only swaps and flips axes, which is exact."""
     for row in turn:
         for entry in row:
@@ -241,14 +239,7 @@ def _only_swaps(turn: NDArray[np.float64]) -> bool:
 
 
 @kernel
-def _reach_up(
-    vector: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    slots: Rows,
-    lower: Floats,
-    upper: Floats,
-    rounding: float,
-) -> float:
+def _reach_up(vector: F64, weights: F64, slots: Rows, lower: Floats, upper: Floats, rounding: float) -> float:
     """Return an upper bound of how far one k-DOP reaches along any ``vector`` (3,).
 
     The vector is written as a sum of directions of the k-DOP with non-negative ``weights`` (scratch, (8,)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.kernel import inline, kernel
@@ -21,7 +21,7 @@ from choque._core.rounding import (
     narrow_up,
     outer_distance,
 )
-from choque._core.types import Floats, Rows
+from choque._core.types import F64, I32, Bools, Floats, Rows
 from choque.bounds._bounds import Bounds, Boxes
 from choque.bounds._oriented_fit import choose_axes
 
@@ -41,7 +41,7 @@ class Frames(NamedTuple):
 
 @kernel
 def _overlap_oriented(
-    first: int, last: int, pairs: NDArray[np.int32], one: Frames, other: Frames, closed: bool, result: NDArray[np.bool_]
+    first: int, last: int, pairs: I32, one: Frames, other: Frames, closed: bool, result: Bools
 ) -> None:
     """Test ``pairs[first:last]`` by 15 directions (Gottschalk, Lin and Manocha, OBBTree, 1996).
 
@@ -68,7 +68,7 @@ def _overlap_oriented(
 
 
 @kernel
-def _are_separated(scratch: NDArray[np.float64], x: float, y: float, z: float, closed: bool) -> bool:
+def _are_separated(scratch: F64, x: float, y: float, z: float, closed: bool) -> bool:
     """Return whether a direction separates two boxes at an offset (x, y, z).
 
     ``scratch`` (8, 3) holds their axes and half extents.
@@ -94,7 +94,7 @@ def _are_separated(scratch: NDArray[np.float64], x: float, y: float, z: float, c
 
 
 @inline
-def _gap(scratch: NDArray[np.float64], u: float, v: float, w: float, x: float, y: float, z: float) -> float:
+def _gap(scratch: F64, u: float, v: float, w: float, x: float, y: float, z: float) -> float:
     """Return the gap of two boxes at an offset (x, y, z) along (u, v, w), times its length; NaN if unbounded."""
     # Two sums, added at the end: the result does not depend on the order of the boxes.
     reach_a = reach_b = 0.0
@@ -173,13 +173,13 @@ class OrientedBoxes(Bounds):
         _box_oriented(self.center, self.half, self.axes, lower, upper)
         return Boxes.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
 
-    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
+    def _moved(self, rotation: F64, translation: F64) -> Self:
         center, axes = np.empty_like(self.center), np.empty_like(self.axes)
         half = np.empty(self.half.shape)
         _move_oriented(self.center, self.half, self.axes, rotation, translation, center, half, axes)
         return self.unchecked(center, narrow_up(half, self.dtype), axes)
 
-    def _swept(self, way: NDArray[np.float64]) -> Self:
+    def _swept(self, way: F64) -> Self:
         """Return the box along the same axes around the start and the end of each one."""
         center, half = np.empty_like(self.center), np.empty(self.half.shape)
         _sweep_oriented(self.center, self.half, self.axes, np.ascontiguousarray(way), center, half)
@@ -197,9 +197,7 @@ class OrientedBoxes(Bounds):
 
 
 @kernel
-def _box_oriented(
-    center: Floats, half: Floats, axes: Floats, lower: NDArray[np.float64], upper: NDArray[np.float64]
-) -> None:
+def _box_oriented(center: Floats, half: Floats, axes: Floats, lower: F64, upper: F64) -> None:
     """Write the axis-aligned box around each oriented one, rounded outward."""
     for row in range(len(center)):
         for axis in range(center.shape[1]):
@@ -211,7 +209,7 @@ def _box_oriented(
 
 
 @kernel
-def _orient_boxes(lower: Floats, upper: Floats, center: Floats, half: NDArray[np.float64]) -> None:
+def _orient_boxes(lower: Floats, upper: Floats, center: Floats, half: F64) -> None:
     """Write the middle of each box and its half extents, rounded outward from the stored middle."""
     for row in range(len(lower)):
         for axis in range(lower.shape[1]):
@@ -230,10 +228,10 @@ def _move_oriented(
     center: Floats,
     half: Floats,
     axes: Floats,
-    rotation: NDArray[np.float64],
-    translation: NDArray[np.float64],
+    rotation: F64,
+    translation: F64,
     moved_center: Floats,
-    moved_half: NDArray[np.float64],
+    moved_half: F64,
     moved_axes: Floats,
 ) -> None:
     """Turn and shift each box, and add twice the rounding error of its center and axes to the half extents.
@@ -254,12 +252,7 @@ def _move_oriented(
 
 @kernel
 def _sweep_oriented(
-    center: Floats,
-    half: Floats,
-    axes: Floats,
-    way: NDArray[np.float64],
-    moved_center: Floats,
-    moved_half: NDArray[np.float64],
+    center: Floats, half: Floats, axes: Floats, way: F64, moved_center: Floats, moved_half: F64
 ) -> None:
     """Write the box along the axes of each box that contains it on its ``way``; rounded outward.
 
@@ -293,7 +286,7 @@ def _sweep_oriented(
 
 
 @kernel
-def _enclose_oriented(flat: Floats, starts: Rows, axes: Floats, center: Floats, half: NDArray[np.float64]) -> None:
+def _enclose_oriented(flat: Floats, starts: Rows, axes: Floats, center: Floats, half: F64) -> None:
     """Write the ``center`` and ``half`` extents of the boxes along stored ``axes`` that contain every point.
 
     Stored axes are orthonormal only up to rounding: their dot products differ from the identity by some E.

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Floats, Integer, Rows
+from choque._core.types import F64, Floats, Integer, Rows
 from choque._core.vector import Vector, cross, dot, length, point_of, subtract, unit
 from choque.bounds._kdops import directions
 
@@ -26,7 +25,7 @@ FLAT = 1e-10  # a triangle or tetrahedron lower than this, for points of about u
 GAIN = 1e-9  # relative improvement that a later candidate needs to replace an earlier one; coordinate axes come first
 
 
-def choose_axes(flat: Floats, starts: Rows) -> NDArray[np.float64]:
+def choose_axes(flat: Floats, starts: Rows) -> F64:
     """Return orthonormal axes (n, 3, 3), one in each row of a matrix, for groups of points (total, 2 or 3).
 
     The box along them has no larger surface than the one along the principal or along the coordinate axes.
@@ -41,7 +40,7 @@ def choose_axes(flat: Floats, starts: Rows) -> NDArray[np.float64]:
     return axes
 
 
-def _normalised(flat: Floats, starts: Rows) -> NDArray[np.float64]:
+def _normalised(flat: Floats, starts: Rows) -> F64:
     """Return the points of each group in space, (total, 3), scaled into [−1, 1], so that squares cannot overflow."""
     sizes = np.diff(starts)
     lower = np.minimum.reduceat(flat, starts[:-1]).astype(np.float64)
@@ -54,7 +53,7 @@ def _normalised(flat: Floats, starts: Rows) -> NDArray[np.float64]:
     return local
 
 
-def _principal_axes(local: NDArray[np.float64], starts: Rows, dimension: int) -> NDArray[np.float64]:
+def _principal_axes(local: F64, starts: Rows, dimension: int) -> F64:
     """Return the eigenvectors of each group's covariance as rows, the largest spread first: (n, 3, 3)."""
     sizes = np.diff(starts)
     mean = np.add.reduceat(local, starts[:-1]) / sizes[:, None]
@@ -62,18 +61,12 @@ def _principal_axes(local: NDArray[np.float64], starts: Rows, dimension: int) ->
     covariance = np.add.reduceat(centered[:, :, None] * centered[:, None, :], starts[:-1])
     if dimension == 2:
         covariance[:, 2, 2] = -1  # less than any spread, so that the normal of the plane comes last
-    vectors: NDArray[np.float64] = np.linalg.eigh(covariance).eigenvectors
+    vectors: F64 = np.linalg.eigh(covariance).eigenvectors
     return np.ascontiguousarray(vectors.transpose(0, 2, 1)[:, ::-1])
 
 
 @kernel
-def _choose_axes(
-    local: NDArray[np.float64],
-    starts: Rows,
-    normals: NDArray[np.float64],
-    principal: NDArray[np.float64],
-    axes: NDArray[np.float64],
-) -> None:
+def _choose_axes(local: F64, starts: Rows, normals: F64, principal: F64, axes: F64) -> None:
     extremes = np.empty(2 * len(normals), np.int64)
     for row in range(len(axes)):
         points = local[starts[row] : starts[row + 1]]
@@ -94,7 +87,7 @@ def _choose_axes(
 
 
 @kernel
-def _gather_extremes(points: NDArray[np.float64], normals: NDArray[np.float64], extremes: Rows) -> Rows:
+def _gather_extremes(points: F64, normals: F64, extremes: Rows) -> Rows:
     """Return the rows of the points farthest along each normal, both ways."""
     for index in range(len(normals)):
         normal = point_of(normals, index)
@@ -111,7 +104,7 @@ def _gather_extremes(points: NDArray[np.float64], normals: NDArray[np.float64], 
 
 
 @kernel
-def _propose_frame(points: NDArray[np.float64], few: Rows) -> Frame:
+def _propose_frame(points: F64, few: Rows) -> Frame:
     """Return the best frame from the double tetrahedron of a ``few`` rows of the points."""
     a = b = few[0]
     longest = 0.0
@@ -170,7 +163,7 @@ def _frame_along(edge: Vector) -> Frame:
 
 
 @kernel
-def _surface(points: NDArray[np.float64], rows: Rows, frame: Frame) -> float:
+def _surface(points: F64, rows: Rows, frame: Frame) -> float:
     """Return half the surface of the box around some ``rows``; unlike the volume, it distinguishes flat boxes."""
     low_x = low_y = low_z = np.inf
     high_x = high_y = high_z = -np.inf
@@ -184,6 +177,6 @@ def _surface(points: NDArray[np.float64], rows: Rows, frame: Frame) -> float:
 
 
 @helper
-def _offset(points: NDArray[np.float64], start: Integer, end: Integer) -> Vector:
+def _offset(points: F64, start: Integer, end: Integer) -> Vector:
     """Return the vector from the point of row ``start`` to that of row ``end``."""
     return subtract(point_of(points, end), point_of(points, start))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.kernel import kernel
@@ -20,7 +20,7 @@ from choque._core.rounding import (
     outer_distance,
     stretch_up,
 )
-from choque._core.types import Floats, Rows
+from choque._core.types import F64, I32, Bools, Floats, Rows
 from choque.bounds._bounds import Bounds, Boxes
 
 ROUNDING = 2.0**-49  # more than all relative errors together of the two squared lengths that the test compares
@@ -36,9 +36,7 @@ class Balls(NamedTuple):
 
 
 @kernel
-def _overlap_spheres(
-    first: int, last: int, pairs: NDArray[np.int32], one: Balls, other: Balls, closed: bool, result: NDArray[np.bool_]
-) -> None:
+def _overlap_spheres(first: int, last: int, pairs: I32, one: Balls, other: Balls, closed: bool, result: Bools) -> None:
     """Test ``pairs[first:last]`` in float64 and in O(1) memory."""
     for index in range(first, last):
         a, b = pairs[index, 0], pairs[index, 1]
@@ -112,13 +110,13 @@ class Spheres(Bounds):
         _box_spheres(self.center, self.radius, lower, upper)
         return Boxes.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
 
-    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
+    def _moved(self, rotation: F64, translation: F64) -> Self:
         center = np.empty_like(self.center)
         radius = np.empty(len(self))
         _move_spheres(self.center, self.radius, rotation, translation, center, radius)
         return self.unchecked(center, narrow_up(radius, self.dtype))
 
-    def _swept(self, way: NDArray[np.float64]) -> Self:
+    def _swept(self, way: F64) -> Self:
         """Return the sphere around the capsule that each one sweeps, centred halfway."""
         center, radius = np.empty_like(self.center), np.empty(len(self))
         _sweep_spheres(self.center, self.radius, np.ascontiguousarray(way), center, radius)
@@ -126,7 +124,7 @@ class Spheres(Bounds):
 
 
 @kernel
-def _fit_spheres(flat: Floats, starts: Rows, center: Floats, radius: NDArray[np.float64]) -> None:
+def _fit_spheres(flat: Floats, starts: Rows, center: Floats, radius: F64) -> None:
     """Improve every ``center`` and write the ``radius`` around the stored center."""
     dimension = flat.shape[1]
     trial = np.empty(dimension)
@@ -158,7 +156,7 @@ def _fit_spheres(flat: Floats, starts: Rows, center: Floats, radius: NDArray[np.
 
 
 @kernel
-def _box_spheres(center: Floats, radius: Floats, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+def _box_spheres(center: Floats, radius: Floats, lower: F64, upper: F64) -> None:
     for row in range(len(center)):
         for axis in range(center.shape[1]):
             lower[row, axis] = add_down(np.float64(center[row, axis]), -np.float64(radius[row]))
@@ -167,12 +165,7 @@ def _box_spheres(center: Floats, radius: Floats, lower: NDArray[np.float64], upp
 
 @kernel
 def _move_spheres(
-    center: Floats,
-    radius: Floats,
-    rotation: NDArray[np.float64],
-    translation: NDArray[np.float64],
-    moved_center: Floats,
-    moved_radius: NDArray[np.float64],
+    center: Floats, radius: Floats, rotation: F64, translation: F64, moved_center: Floats, moved_radius: F64
 ) -> None:
     for row in range(len(center)):
         turn = rotation[row if len(rotation) > 1 else 0]
@@ -182,9 +175,7 @@ def _move_spheres(
 
 
 @kernel
-def _sweep_spheres(
-    center: Floats, radius: Floats, way: NDArray[np.float64], middle: Floats, reach: NDArray[np.float64]
-) -> None:
+def _sweep_spheres(center: Floats, radius: Floats, way: F64, middle: Floats, reach: F64) -> None:
     start, end = np.empty(center.shape[1]), np.empty(center.shape[1])
     for row in range(len(center)):
         for axis in range(center.shape[1]):

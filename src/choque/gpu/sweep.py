@@ -7,10 +7,9 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
-from choque._core.types import Floats, Keys, Rows
+from choque._core.types import F64, Floats, Keys, Rows
 from choque.bounds import directions
 from choque.broad.devices import Device, Solids
 from choque.errors import InvalidInput
@@ -194,7 +193,7 @@ class DeviceBodies:
         """Bytes up and down, and launches by kernel."""
         return self._session.traffic
 
-    def send_hulls(self, points: NDArray[np.float64], starts: Rows) -> None:
+    def send_hulls(self, points: F64, starts: Rows) -> None:
         """Send the points (p, 3) of all hulls, and (h + 1,) where those of each hull start."""
         if len(points) >= 1 << 31:
             raise InvalidInput(

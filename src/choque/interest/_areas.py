@@ -18,7 +18,7 @@ from choque._core.counters import Counters
 from choque._core.ids import Identities
 from choque._core.pair_sets import Change, difference, no_pairs
 from choque._core.threads import Gate, one_thread
-from choque._core.types import Pairs, Rows
+from choque._core.types import F64, I32, I64, Pairs, Rows
 from choque.errors import InvalidInput
 from choque.interest._bodies import NO_AREA, Bodies, checked_position, checked_reach, each_value, make_bodies
 from choque.interest._member_lists import MemberLists, changes, farthest_move, make_lists
@@ -124,7 +124,7 @@ class Areas:
         self.counters = Counters()
         """``tests`` counts areas tested against bodies, ``events`` searches of the lists."""
         self._gate = Gate()
-        self._undo: tuple[Rows, NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._undo: tuple[Rows, F64, F64] | None = None
         # The rows that a change writes in place, with their spheres and radii before it.
         self._requested_threads = threads
         self._is_box = shape == "box"
@@ -160,27 +160,27 @@ class Areas:
         return self._dimension
 
     @property
-    def ids(self) -> NDArray[np.int32]:
+    def ids(self) -> I32:
         """(n,) the ids of all bodies, ascending; positions and radii are in this order."""
         return _frozen(self._identities.ids)
 
     @property
-    def owners(self) -> NDArray[np.int32]:
+    def owners(self) -> I32:
         """The ids of the bodies that have an area, ascending."""
         return self._identities.ids[self._bodies.reach >= 0]
 
     @property
-    def position(self) -> NDArray[np.float64]:
+    def position(self) -> F64:
         """(n, d) the positions of the bodies, which are the centers of their areas."""
         return _frozen(self._snapshot(self._bodies.spheres[:, : self._dimension]))
 
     @property
-    def radius(self) -> NDArray[np.float64]:
+    def radius(self) -> F64:
         """(n,) the radius of each area, NaN for a body without one."""
         return np.where(self._bodies.reach >= 0, self._bodies.reach, np.nan)
 
     @property
-    def body_radius(self) -> NDArray[np.float64]:
+    def body_radius(self) -> F64:
         """(n,) the radius of each body."""
         return _frozen(self._snapshot(self._bodies.spheres[:, 3]))
 
@@ -190,22 +190,22 @@ class Areas:
         return self._lists.slack
 
     @one_thread
-    def members(self, owner: int) -> NDArray[np.int32]:
+    def members(self, owner: int) -> I32:
         """Return the ids of the bodies in the area of ``owner``, ascending; empty if it has no area."""
         row = self._row_of(owner)
         if self._patch is None:
             return self._identities.ids[self._current_lists().members_of(row)]
         pairs = self._patch.around(np.array([row]), self._bodies)
-        members: NDArray[np.int32] = self._identities.ids[pairs[pairs[:, 0] == row, 1]]
+        members: I32 = self._identities.ids[pairs[pairs[:, 0] == row, 1]]
         return members
 
     @one_thread
-    def listed(self, owner: int) -> NDArray[np.int32]:
+    def listed(self, owner: int) -> I32:
         """Return the ids that an update tests for ``owner``, ascending: all near its area at the search."""
         return self._identities.ids[self._current_lists().listed(self._row_of(owner))]
 
     @one_thread
-    def all_members(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def all_members(self) -> tuple[I64, I32]:
         """Return all members: ``starts`` (n + 1,) and ``others`` (m,).
 
         The members of the k-th of `ids` are ``others[starts[k]:starts[k + 1]]``, ascending.
@@ -291,9 +291,7 @@ class Areas:
         self._set_reach(fitting_reach(self._bodies, wanted, *limits, self._is_box, self._thread_count()))
 
     @_whole
-    def add(
-        self, position: ArrayLike, *, radius: Any = None, body_radius: ArrayLike | None = None
-    ) -> NDArray[np.int32]:
+    def add(self, position: ArrayLike, *, radius: Any = None, body_radius: ArrayLike | None = None) -> I32:
         """Add bodies, with areas if a ``radius`` is given, and return their ids, which are never used again."""
         arriving = make_bodies(checked_position(position, self._dimension), radius, body_radius)
         local = np.isfinite(arriving.reach).all() and len(self)
@@ -392,7 +390,7 @@ class Areas:
             change = changes(before, self._lists, thread_count)
         self._note(change)
 
-    def _set_reach(self, reach: NDArray[np.float64]) -> None:
+    def _set_reach(self, reach: F64) -> None:
         """Search again after a change of radii."""
         self._bodies = replace(self._bodies, reach=reach)
         before = self._lists

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check, memory, threads
 from choque._core.kernel import kernel
-from choque._core.types import Floats, Rows
+from choque._core.types import F64, Floats, Rows
 from choque.errors import InvalidInput
 
 NO_AREA = -1.0  # the reach of a body without an area
@@ -20,8 +20,8 @@ NO_AREA = -1.0  # the reach of a body without an area
 class BodyArrays(NamedTuple):
     """`Bodies`, as kernels take them."""
 
-    spheres: NDArray[np.float64]
-    reach: NDArray[np.float64]
+    spheres: F64
+    reach: F64
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Bodies:
         (n,) float64: the radius of each area, `NO_AREA` for a body without one.
     """
 
-    spheres: NDArray[np.float64]
-    reach: NDArray[np.float64]
+    spheres: F64
+    reach: F64
 
     def __len__(self) -> int:
         return len(self.reach)
@@ -48,13 +48,13 @@ class Bodies:
         """The arrays, as kernels take them."""
         return BodyArrays(self.spheres, self.reach)
 
-    def records(self, thread_count: int) -> NDArray[np.float64]:
+    def records(self, thread_count: int) -> F64:
         """Return the boxes (n, 6) around the bodies."""
         records = memory.empty((len(self), 6), np.float64)
         threads.over_ranges(_pack_bodies, len(self), thread_count, self.spheres, records)
         return records
 
-    def placed(self, position: NDArray[np.float64], rows: Rows | slice = slice(None)) -> Bodies:
+    def placed(self, position: F64, rows: Rows | slice = slice(None)) -> Bodies:
         """Return the bodies with these ``rows`` at ``position``, (k, d)."""
         spheres = self.spheres.copy()
         spheres[rows, : position.shape[1]] = position
@@ -69,7 +69,7 @@ class Bodies:
         return Bodies(self.spheres[rows], self.reach[rows])
 
 
-def make_bodies(position: NDArray[np.float64], radius: Any, body_radius: ArrayLike | None) -> Bodies:
+def make_bodies(position: F64, radius: Any, body_radius: ArrayLike | None) -> Bodies:
     """Return bodies at a checked ``position`` (n, d)."""
     count, dimension = position.shape
     spheres = np.zeros((count, 4))
@@ -89,7 +89,7 @@ def checked_position(position: ArrayLike, dimension: int | None = None, count: i
     return given.astype(np.float64)
 
 
-def checked_reach(radius: Any, count: int) -> NDArray[np.float64]:
+def checked_reach(radius: Any, count: int) -> F64:
     """Return the radius of each area; None, or masked, for a body without an area."""
     if radius is None:
         return np.full(count, NO_AREA)
@@ -107,7 +107,7 @@ def checked_reach(radius: Any, count: int) -> NDArray[np.float64]:
     return each_value(radius, "radius", count)
 
 
-def each_value(given: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
+def each_value(given: ArrayLike, name: str, count: int) -> F64:
     """Return (count,) float64 from one number for all, or one for each."""
     values = check.floats(given, name)
     if values.shape not in ((), (count,)):
@@ -126,7 +126,7 @@ def half_edge(coordinate: float, radius: float) -> float:
 
 
 @kernel
-def _pack_bodies(first: int, last: int, spheres: NDArray[np.float64], records: NDArray[np.float64]) -> None:
+def _pack_bodies(first: int, last: int, spheres: F64, records: F64) -> None:
     """Write the records (n, 6) of boxes around ``spheres`` (n, 4); a point is a box of size zero."""
     for i in range(first, last):
         for axis in range(3):

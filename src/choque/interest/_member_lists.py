@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
-from choque._core.types import Integer, Pairs, Rows
+from choque._core.types import F64, I32, U8, Integer, Pairs, Rows
 from choque.interest._bodies import Bodies, BodyArrays
 from choque.interest._search import BodyIndex, find_members
 from choque.neighbors.search import touches
@@ -27,9 +26,9 @@ from choque.neighbors.search import touches
 class ListArrays(NamedTuple):
     """The arrays of `MemberLists`, as kernels take them."""
 
-    others: NDArray[np.int32]
+    others: I32
     starts: Rows
-    inside: NDArray[np.uint8]
+    inside: U8
 
 
 @dataclass(frozen=True)
@@ -38,9 +37,9 @@ class MemberLists:
 
     bodies: Bodies  # the bodies when the lists were made
     slack: float  # how much larger than the areas the lists are
-    others: NDArray[np.int32]  # (m,) int32: the rows of all lists, each ascending, in the order of the owners
+    others: I32  # (m,) int32: the rows of all lists, each ascending, in the order of the owners
     starts: Rows  # (n + 1,) int64: where the list of each row starts
-    inside: NDArray[np.uint8]  # (m,) uint8: 1 if the other touches the area itself; `follow` changes it
+    inside: U8  # (m,) uint8: 1 if the other touches the area itself; `follow` changes it
     index: BodyIndex | None = None  # the search structure that found them; None if no body has an area
 
     @property
@@ -64,11 +63,11 @@ class MemberLists:
         pairs = np.stack((owners, self.others), axis=1)
         return pairs if self.slack == 0 else pairs[self.inside.view(np.bool_)]
 
-    def listed(self, row: int) -> NDArray[np.int32]:
+    def listed(self, row: int) -> I32:
         """Return the rows that touched the area of ``row``, widened by the slack, at the search; ascending."""
         return self.others[self.starts[row] : self.starts[row + 1]]
 
-    def members_of(self, row: int) -> NDArray[np.int32]:
+    def members_of(self, row: int) -> I32:
         """Return the rows that touch the area of ``row``, ascending."""
         span = slice(int(self.starts[row]), int(self.starts[row + 1]))
         return self.others[span][self.inside[span].view(np.bool_)]
@@ -133,7 +132,7 @@ def farthest_move(before: Bodies, after: Bodies, thread_count: int) -> float:
 
 
 @kernel
-def _farthest(first: int, last: int, before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
+def _farthest(first: int, last: int, before: F64, after: F64) -> float:
     squared, component = 0.0, 0.0
     for i in range(first, last):
         dx, dy, dz = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1], after[i, 2] - before[i, 2]

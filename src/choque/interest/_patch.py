@@ -19,7 +19,7 @@ from choque._core.pair_keys import pair_key, unpack_pairs
 from choque._core.records import Questions
 from choque._core.tree import WIDTH, Tree
 from choque._core.tree_query import list_queries
-from choque._core.types import Integer, Keys, Pairs, Rows
+from choque._core.types import I64, U8, U32, Integer, Keys, Pairs, Rows
 from choque.interest._bodies import Bodies, half_edge
 from choque.interest._search import BodyIndex
 from choque.neighbors.search import touches
@@ -39,8 +39,8 @@ class Patch:
     largest: float  # at least the radius of the largest area
     most: float  # the radius of the largest body that the structure has
     is_box: bool  # whether areas and bodies are boxes
-    loose: NDArray[np.int64]
-    is_loose: NDArray[np.uint8]  # the rows that have changed, and (n,) whether each has
+    loose: I64
+    is_loose: U8  # the rows that have changed, and (n,) whether each has
 
     def has_space(self, count: int, total: int) -> bool:
         """Return whether ``count`` more bodies of ``total`` may become loose."""
@@ -94,7 +94,7 @@ def open_patch(index: BodyIndex, bodies: Bodies, margin: float, is_box: bool) ->
 
 
 @kernel
-def _closed_up(rows: NDArray[np.uint32], gone: NDArray[np.int64]) -> NDArray[np.uint32]:
+def _closed_up(rows: U32, gone: I64) -> U32:
     """Number ``rows`` without those that are ``gone``, ascending, in place."""
     for place in range(rows.size):
         row, before = np.int64(rows[place]), np.int64(0)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.emission import Sink
@@ -19,7 +18,7 @@ from choque._core.pair_keys import key_first, key_second
 from choque._core.sort import sorted_pairs
 from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of, make_tree
 from choque._core.tree_query import emit_queries, push_nearest
-from choque._core.types import Integer, Keys, Rows
+from choque._core.types import F64, I32, I64, U32, Integer, Keys, Rows
 from choque.interest._bodies import Bodies, half_edge
 from choque.neighbors.lists import empty_lists, offsets_of
 from choque.neighbors.search import Group, Pass, count_pass, fill_pass, prepare_areas, touches
@@ -39,17 +38,17 @@ class BodyIndex(NamedTuple):
     One type for both: kernels are compiled once.
     """
 
-    rows: NDArray[np.uint32]  # (n,) the row of the body at each place
-    starts: NDArray[np.int64]  # (cells + 1,) the place of the first body of each cell
-    frame: NDArray[np.float64]
-    shape: NDArray[np.int64]  # (2, 3) and (3,): the cells, see `choque._core.cells.choose_frame`
+    rows: U32  # (n,) the row of the body at each place
+    starts: I64  # (cells + 1,) the place of the first body of each cell
+    frame: F64
+    shape: I64  # (2, 3) and (3,): the cells, see `choque._core.cells.choose_frame`
     lanes: Any
-    level_first: NDArray[np.int64]  # the blocks of the tree over the boxes around bodies, see `choque._core.tree`
+    level_first: I64  # the blocks of the tree over the boxes around bodies, see `choque._core.tree`
 
 
 def find_members(
     bodies: Bodies, slack: float, is_box: bool, thread_count: int
-) -> tuple[NDArray[np.int32], Rows, int, BodyIndex | None]:
+) -> tuple[I32, Rows, int, BodyIndex | None]:
     """Find all bodies that touch an area widened by ``slack``.
 
     Returns
@@ -81,7 +80,7 @@ def find_members(
     return lists.j, starts, tests, index
 
 
-def _cells_over(bodies: Bodies, area: NDArray[np.float64], is_box: bool, thread_count: int) -> Pass | None:
+def _cells_over(bodies: Bodies, area: F64, is_box: bool, thread_count: int) -> Pass | None:
     """Return the bodies in cells for areas of the median size; None if lengths are too large or zero."""
     position, radius = np.ascontiguousarray(bodies.spheres[:, :3]), np.ascontiguousarray(bodies.spheres[:, 3])
     owned = area[area >= 0]
@@ -100,9 +99,7 @@ def _is_crowded(cells: Pass) -> bool:
     return tests > MAX_WASTE * int(counts.sum()) + FREE_TESTS * len(chosen)
 
 
-def _find_in_tree(
-    bodies: Bodies, area: NDArray[np.float64], is_box: bool, thread_count: int
-) -> tuple[NDArray[np.int32], Rows, int, BodyIndex]:
+def _find_in_tree(bodies: Bodies, area: F64, is_box: bool, thread_count: int) -> tuple[I32, Rows, int, BodyIndex]:
     """Find members as `find_members` does, by a tree over the boxes around bodies."""
     count, tree = len(bodies), _tree_over(bodies, thread_count)
     records = memory.empty((count, 6), np.float64)
@@ -124,7 +121,7 @@ def _tree_over(bodies: Bodies, thread_count: int) -> Tree:
 class _Touching:
     """Keeps pairs of an owner and another body that touches its area."""
 
-    def __init__(self, bodies: Bodies, area: NDArray[np.float64], is_box: bool) -> None:
+    def __init__(self, bodies: Bodies, area: F64, is_box: bool) -> None:
         self._arguments = bodies.spheres, area, is_box
 
     def keep_allowed(self, keys: Keys) -> int:
@@ -133,7 +130,7 @@ class _Touching:
 
 
 @kernel
-def _keep_touching(keys: Keys, spheres: NDArray[np.float64], area: NDArray[np.float64], is_box: bool) -> int:
+def _keep_touching(keys: Keys, spheres: F64, area: F64, is_box: bool) -> int:
     kept = 0
     for k in range(keys.size):
         key = keys[k]
@@ -145,9 +142,7 @@ def _keep_touching(keys: Keys, spheres: NDArray[np.float64], area: NDArray[np.fl
 
 
 @kernel
-def _box_areas(
-    first: int, last: int, spheres: NDArray[np.float64], area: NDArray[np.float64], records: NDArray[np.float64]
-) -> None:
+def _box_areas(first: int, last: int, spheres: F64, area: F64, records: F64) -> None:
     for i in range(first, last):
         for axis in range(3):
             half = half_edge(spheres[i, axis], max(area[i], 0.0))
@@ -155,7 +150,7 @@ def _box_areas(
 
 
 @kernel
-def _sort_lists(first: int, last: int, starts: Rows, others: NDArray[np.int32]) -> None:
+def _sort_lists(first: int, last: int, starts: Rows, others: I32) -> None:
     """Sort the others of each row."""
     short = np.empty(SHORT, np.int32)
     for i in range(first, last):
@@ -176,7 +171,7 @@ def _sort_lists(first: int, last: int, starts: Rows, others: NDArray[np.int32]) 
 
 
 @kernel
-def _sort(values: NDArray[np.int32]) -> None:
+def _sort(values: I32) -> None:
     """Sort in place (Shell, "A high-speed sorting procedure", 1959)."""
     gap: Integer = values.size // 2
     while gap > 0:
@@ -194,20 +189,13 @@ class Fit(NamedTuple):
     """The number of bodies wanted in each area, and the limits of its radius."""
 
     target: int
-    smallest: NDArray[np.float64]  # (n,)
-    largest: NDArray[np.float64]  # (n,)
+    smallest: F64  # (n,)
+    largest: F64  # (n,)
     blur: float  # gaps closer than this count as equal
     is_box: bool
 
 
-def fitting_reach(
-    bodies: Bodies,
-    target: int,
-    smallest: NDArray[np.float64],
-    largest: NDArray[np.float64],
-    is_box: bool,
-    thread_count: int,
-) -> NDArray[np.float64]:
+def fitting_reach(bodies: Bodies, target: int, smallest: F64, largest: F64, is_box: bool, thread_count: int) -> F64:
     """Return the reach (n,) with which every area holds ``target`` bodies, between the two limits.
 
     It lies halfway between the gap to the ``target``-th nearest body and the gap to the next one. If both are equal
@@ -227,16 +215,7 @@ def fitting_reach(
 
 
 @kernel
-def _fit(
-    first: int,
-    last: int,
-    owners: NDArray[np.uint32],
-    spheres: NDArray[np.float64],
-    placed: NDArray[np.float64],
-    fit: Fit,
-    tree: Tree,
-    reach: NDArray[np.float64],
-) -> None:
+def _fit(first: int, last: int, owners: U32, spheres: F64, placed: F64, fit: Fit, tree: Tree, reach: F64) -> None:
     target, smallest, is_box = fit.target, fit.smallest, fit.is_box
     lanes, rows, level_first = tree
     gaps = np.empty(target + 1)
@@ -271,7 +250,7 @@ def _fit(
 
 
 @kernel
-def _between(gaps: NDArray[np.float64], blur: float) -> float:
+def _between(gaps: F64, blur: float) -> float:
     """Return the radius that holds as many of the bodies at these sorted ``gaps`` as possible, but not the last."""
     count = gaps.size - 1
     if gaps[count] == np.inf:
@@ -287,14 +266,14 @@ def _length(dx: Any, dy: Any, dz: Any, is_box: bool) -> float:
 
 
 @kernel
-def _gap(own: NDArray[np.float64], other: NDArray[np.float64], is_box: bool) -> float:
+def _gap(own: F64, other: F64, is_box: bool) -> float:
     """Return the radius that an area needs to touch another body."""
     length = _length(other[0] - own[0], other[1] - own[1], other[2] - own[2], is_box)
     return float(max(length - other[3], 0.0))
 
 
 @kernel
-def _box_gap(own: NDArray[np.float64], block: Any, k: int, is_box: bool) -> float:
+def _box_gap(own: F64, block: Any, k: int, is_box: bool) -> float:
     """Return a lower bound of the distance to box ``k`` of a block, and so to every body in it."""
     dx = max(block[0, k] - own[0], own[0] - block[3, k], 0.0)
     dy = max(block[1, k] - own[1], own[1] - block[4, k], 0.0)
@@ -303,7 +282,7 @@ def _box_gap(own: NDArray[np.float64], block: Any, k: int, is_box: bool) -> floa
 
 
 @kernel
-def _insert(gaps: NDArray[np.float64], gap: float) -> None:
+def _insert(gaps: F64, gap: float) -> None:
     """Insert into the smallest ``gaps``, sorted."""
     place = gaps.size - 1
     if gap >= gaps[place]:

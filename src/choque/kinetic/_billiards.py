@@ -12,13 +12,13 @@ import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.counters import Counters
 from choque._core.kernel import helper, inline
 from choque._core.threads import Gate, one_thread
-from choque._core.types import Integer
+from choque._core.types import F64, I32, I64, Integer
 from choque.errors import InvalidInput
 from choque.kinetic import loop
 from choque.kinetic._certificates import Motion, Paths, certify_ends, release
@@ -45,7 +45,7 @@ _STOPPED, _REACHED, _EACH_EVENT = loop.STOPPED, loop.REACHED, loop.EACH_EVENT
 _EVENT_ROWS, _ROWS, _ROUNDING = loop.EVENT_ROWS, loop.ROWS, loop.ROUNDING
 
 
-_Chunk: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]  # the times and pairs of some collisions
+_Chunk: TypeAlias = tuple[F64, I32]  # the times and pairs of some collisions
 
 
 class Billiards:
@@ -108,7 +108,7 @@ class Billiards:
             self._sweep.bounce(-open_side if lower is None else lower, open_side if upper is None else upper)
         self._lists: Lists = self._sweep._lists
         self._tally = np.array([len(touching), 0, 0, -1], np.int64)
-        self._candidates: NDArray[np.int32] = np.empty((len(touching) + _FIRST_CANDIDATES, 2), np.int32)
+        self._candidates: I32 = np.empty((len(touching) + _FIRST_CANDIDATES, 2), np.int32)
         self._candidates[: len(touching)] = touching
         self._due = np.full(len(self._candidates), np.inf)
         for row, (a, b) in enumerate(touching.tolist()):
@@ -143,13 +143,13 @@ class Billiards:
         return self._sweep.counters
 
     @property
-    def position(self) -> NDArray[np.float64]:
+    def position(self) -> F64:
         """(n, d) the present centers of the balls."""
         lower, upper = self._sweep.boxes()
         return (lower + upper) / 2.0
 
     @property
-    def velocity(self) -> NDArray[np.float64]:
+    def velocity(self) -> F64:
         """(n, d) the present velocities."""
         return self._sweep.velocity
 
@@ -224,7 +224,7 @@ class Billiards:
         self._candidates, self._due = candidates, np.concatenate((self._due, np.full(more, np.inf)))
 
 
-def _check_apart(centers: NDArray[np.float64], radius: NDArray[np.float64], pairs: NDArray[np.int32]) -> None:
+def _check_apart(centers: F64, radius: F64, pairs: I32) -> None:
     a, b = pairs[:, 0], pairs[:, 1]
     reach = radius[a] + radius[b]
     deep = np.linalg.norm(centers[a] - centers[b], axis=1) < reach - _MAX_OVERLAP * np.minimum(radius[a], radius[b])
@@ -247,8 +247,8 @@ class Balls(NamedTuple):
     due: Times  # (capacity,) the collision times of the candidates; infinity for never
     # how many candidates there are, how many collisions happened, how many are in the log, and which candidate collides
     # first (−1: none)
-    tally: NDArray[np.int64]
-    struck: NDArray[np.int64]  # (4,) scratch: the end points of two balls that collide
+    tally: I64
+    struck: I64  # (4,) scratch: the end points of two balls that collide
     times: Times  # (k,) log: the times of collisions
     pairs: Numbers  # (k, 2) log: the balls that collided
 
@@ -469,7 +469,7 @@ def _predict(a: Integer, b: Integer, balls: Balls, paths: Paths, now: float) -> 
 
 
 @helper
-def _choose(due: Times, tally: NDArray[np.int64]) -> None:
+def _choose(due: Times, tally: I64) -> None:
     """Find the candidate that collides first."""
     best = -1
     earliest = math.inf

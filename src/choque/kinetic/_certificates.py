@@ -17,13 +17,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import forceinline, helper
-from choque._core.types import Integer
+from choque._core.types import F64, I64, Integer
 from choque.kinetic._heap import Numbers, Queue, Times, build, reschedule
 
-Paths = NDArray[np.float64]
+Paths = F64
 """(axes, ends, 4): position, velocity, half the acceleration, the time since which they hold."""
 
 
@@ -225,7 +224,7 @@ def certify_all(motion: Motion, now: float) -> None:
 
 
 @helper
-def certify_ends(ends: NDArray[np.int64], motion: Motion, now: float) -> None:
+def certify_ends(ends: I64, motion: Motion, now: float) -> None:
     """Reschedule the certificates of end points that have new paths on all axes."""
     axes, bodies = motion.order.shape[0], motion.rank.shape[1] // 2
     for k in range(ends.size):

@@ -14,10 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline
-from choque._core.types import Integer
+from choque._core.types import I64, Integer
 from choque.kinetic._certificates import Motion, Paths, certify, position
 from choque.kinetic._heap import Numbers
 from choque.kinetic.loop import (
@@ -42,7 +41,7 @@ class Crowd(NamedTuple):
     rank: Numbers  # (axes, ends)
 
 
-def order_before(order: Numbers, rows: NDArray[np.int64]) -> Numbers:
+def order_before(order: Numbers, rows: I64) -> Numbers:
     """Return the order before exchanges, given as rows whose first column is the certificate, were made."""
     before = order.copy()
     _undo(before, rows)
@@ -50,7 +49,7 @@ def order_before(order: Numbers, rows: NDArray[np.int64]) -> Numbers:
 
 
 @helper
-def _undo(order: Numbers, rows: NDArray[np.int64]) -> None:
+def _undo(order: Numbers, rows: I64) -> None:
     count = order.shape[1]
     for row in range(rows.shape[0] - 1, -1, -1):
         axis, slot = rows[row, 0] // count, rows[row, 0] % count
@@ -58,7 +57,7 @@ def _undo(order: Numbers, rows: NDArray[np.int64]) -> None:
 
 
 @helper
-def sort_due(motion: Motion, totals: NDArray[np.int64], now: float, scratch: Numbers) -> None:
+def sort_due(motion: Motion, totals: I64, now: float, scratch: Numbers) -> None:
     """Bring all end points whose certificates fail up to ``now`` into the order just after. ``scratch`` is (ends,).
 
     A run is extended by end points at the same coordinate and by certificates that fail, and sorted by velocity. What
@@ -125,7 +124,7 @@ def _sort_by_velocity(
 
 
 @helper
-def count_crowd(crowd: Crowd, paired: bool, totals: NDArray[np.int64]) -> None:
+def count_crowd(crowd: Crowd, paired: bool, totals: I64) -> None:
     """Add the meetings and exchanges of an instant to ``totals``."""
     axes, count = crowd.order.shape
     for axis in range(axes):
@@ -159,7 +158,7 @@ def block_end(crowd: Crowd, axis: Integer, first: Integer) -> Integer:
 
 
 @helper
-def report_crowd(crowd: Crowd, closed: bool, time: float, totals: NDArray[np.int64], events: EventBuffer) -> None:
+def report_crowd(crowd: Crowd, closed: bool, time: float, totals: I64, events: EventBuffer) -> None:
     """Write the pairs that began and ended at an instant, each once; only count them if the buffer is empty."""
     axes, count = crowd.order.shape
     for axis in range(axes):
@@ -201,7 +200,7 @@ def _have_swapped(crowd: Crowd, axis: Integer, one: Integer, other: Integer) -> 
 
 @helper
 def _report_pair(
-    crowd: Crowd, closed: bool, a: Integer, b: Integer, time: float, totals: NDArray[np.int64], events: EventBuffer
+    crowd: Crowd, closed: bool, a: Integer, b: Integer, time: float, totals: I64, events: EventBuffer
 ) -> None:
     before = after = at = True
     for axis in range(crowd.order.shape[0]):
@@ -224,7 +223,7 @@ def _report_pair(
 
 
 @helper
-def list_exchanges(crowd: Crowd, rows: NDArray[np.int64], line: NDArray[np.int64]) -> Integer:
+def list_exchanges(crowd: Crowd, rows: I64, line: I64) -> Integer:
     """Write exchanges of neighbours (certificate, left, right) that lead from the old order to the new; count them.
 
     With too few ``rows`` they are only counted. ``line`` is (ends,), scratch.

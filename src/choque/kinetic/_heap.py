@@ -13,13 +13,12 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import forceinline, helper
-from choque._core.types import Integer
+from choque._core.types import F64, I32, Integer
 
-Numbers: TypeAlias = NDArray[np.int32]
-Times: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = I32
+Times: TypeAlias = F64
 
 
 class Queue(NamedTuple):

@@ -19,10 +19,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper
-from choque._core.types import Integer
+from choque._core.types import I64, Bools, Integer
 from choque.kinetic._certificates import EMPTY, Motion, Paths, certify, position, preceding, wall_time
 from choque.kinetic._heap import Numbers, Times, reschedule
 
@@ -34,8 +33,8 @@ ROWS, ENDS, MOVED = 0, 1, 2  # places in ``size``: rows in use, end points of ea
 class Stock(NamedTuple):
     """The bodies that are there, and scratch for a window."""
 
-    size: NDArray[np.int64]  # see `ROWS` and the other places
-    alive: NDArray[np.bool_]  # (bodies,) whether the row is that of a living body
+    size: I64  # see `ROWS` and the other places
+    alive: Bools  # (bodies,) whether the row is that of a living body
     ends: Numbers  # (slots,) scratch
     times: Times  # (slots,) scratch
 
@@ -66,7 +65,7 @@ def insert_bodies(arriving: Paths, turns: Numbers, motion: Motion, stock: Stock,
 
 
 @helper
-def remove_bodies(rows: NDArray[np.int64], motion: Motion, stock: Stock, now: float) -> None:
+def remove_bodies(rows: I64, motion: Motion, stock: Stock, now: float) -> None:
     """Remove the bodies in these rows, which are not used again; the paths there never meet a wall."""
     order, paths = motion.order, motion.paths
     axes, count = order.shape

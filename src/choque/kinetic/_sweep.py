@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.ids import Identities, no_body
 from choque._core.threads import one_thread
-from choque._core.types import Pairs, Rows
+from choque._core.types import F64, I32, Pairs, Rows
 from choque.bounds import Boxes
 from choque.broad import find
 from choque.broad.index import BoxTable
@@ -108,7 +108,7 @@ class Sweep(KineticStructure):
         return int(self._lists.order.shape[0])
 
     @property
-    def ids(self) -> NDArray[np.int32]:
+    def ids(self) -> I32:
         """(n,) the ids of the living bodies, ascending."""
         return self._lists.ids[self._lists.rows]
 
@@ -129,12 +129,12 @@ class Sweep(KineticStructure):
         return {**self._lists.byte_counts, "ids": self._lists.ids.nbytes}
 
     @property
-    def velocity(self) -> NDArray[np.float64]:
+    def velocity(self) -> F64:
         """(n, d) the present velocities of the living bodies, in ascending id."""
         return np.ascontiguousarray(velocities_at(self._lists.dense_paths, self.time)[:, 0::2].T)
 
     @property
-    def order(self) -> NDArray[np.int32]:
+    def order(self) -> I32:
         """(d, 2 n) the end points of each axis in ascending order; 2 i is the lower, 2 i + 1 the upper end of row i.
 
         At the time of an event it is the order just after the exchange.
@@ -150,7 +150,7 @@ class Sweep(KineticStructure):
         return self._lists.latest_meetings
 
     @one_thread
-    def boxes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def boxes(self) -> tuple[F64, F64]:
         """Return (lower, upper) of the living bodies now, each (n, d), in ascending id."""
         places = self._lists.positions()
         return np.ascontiguousarray(places[:, 0::2].T), np.ascontiguousarray(places[:, 1::2].T)
@@ -221,7 +221,7 @@ class Sweep(KineticStructure):
     @one_thread
     def add(
         self, lower: ArrayLike, upper: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike | None = None
-    ) -> NDArray[np.int32]:
+    ) -> I32:
         """Add bodies with these boxes at the present time and return their ids, which are never used again.
 
         Overlaps that exist already are in `pairs` at once and are not reported as events. O(log² n) for a body if few
@@ -263,7 +263,7 @@ class Sweep(KineticStructure):
         self._lists = self._lists.enclosed(walls)
 
     @one_thread
-    def heap(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def heap(self) -> tuple[F64, I32]:
         """Return the queue in heap order: the failure time of every certificate, and its number.
 
         The parent of place k is at (k − 1) // 2 and fails no later; the certificate that fails next is at place 0. The
@@ -282,7 +282,7 @@ class Sweep(KineticStructure):
         return rows
 
 
-def _as_walls(lower: ArrayLike, upper: ArrayLike, dimension: int) -> NDArray[np.float64]:
+def _as_walls(lower: ArrayLike, upper: ArrayLike, dimension: int) -> F64:
     rows = []
     for name, values in (("lower", lower), ("upper", upper)):
         try:
@@ -302,7 +302,7 @@ def _as_walls(lower: ArrayLike, upper: ArrayLike, dimension: int) -> NDArray[np.
     return walls
 
 
-def _check_inside(lower: NDArray[np.floating], upper: NDArray[np.floating], walls: NDArray[np.float64]) -> None:
+def _check_inside(lower: NDArray[np.floating], upper: NDArray[np.floating], walls: F64) -> None:
     space = walls[1] - walls[0]
     inside = ((lower >= walls[0]) & (upper <= walls[1])).all(axis=1)
     fits = (upper - lower < space * (1.0 - 1e-9)).all(axis=1) if np.isfinite(space).any() else np.ones(len(lower), bool)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.counters import Counters
+from choque._core.types import F64, I32, I64
 from choque.kinetic import loop
 from choque.kinetic._certificates import EMPTY, Motion, Paths, certify_all, certify_ends
 from choque.kinetic._crowds import Crowd, list_exchanges
@@ -50,36 +50,29 @@ class Lists:
     """
 
     def __init__(
-        self,
-        paths: Paths,
-        *,
-        closed: bool,
-        paired: bool,
-        now: float,
-        tolerance: float = 0.0,
-        order: NDArray[np.int32] | None = None,
+        self, paths: Paths, *, closed: bool, paired: bool, now: float, tolerance: float = 0.0, order: I32 | None = None
     ) -> None:
         self.closed, self.paired, self.tolerance = closed, paired, tolerance
-        self.totals: NDArray[np.int64] = np.zeros(loop.TOTALS, np.int64)
+        self.totals: I64 = np.zeros(loop.TOTALS, np.int64)
         self.clock = np.array([now, now])
-        self.walls: NDArray[np.float64] = np.empty((0, 0))
-        self.pressed: NDArray[np.float64] = np.empty((0, 0))
-        self.instant: NDArray[np.int64] = np.empty((_FIRST_ROWS, 4), np.int64)
-        self.picks: NDArray[np.int64] = np.empty(_FIRST_ROWS, np.int64)
+        self.walls: F64 = np.empty((0, 0))
+        self.pressed: F64 = np.empty((0, 0))
+        self.instant: I64 = np.empty((_FIRST_ROWS, 4), np.int64)
+        self.picks: I64 = np.empty(_FIRST_ROWS, np.int64)
         self.peak_bytes = 0
         self.undelivered: list[Events] = []  # events that an interrupted call found and could not return
         self.crowd: tuple[Crowd, int] | None = None  # the latest instant if it was sorted, and the instants until then
         # (bodies + 1,) the id of the body in each row; behind the rows in use, the ids of those that come next
-        self.ids: NDArray[np.int32] = np.arange(paths.shape[1] // 2 + 1, dtype=np.int32)
+        self.ids: I32 = np.arange(paths.shape[1] // 2 + 1, dtype=np.int32)
         self._replace(paths, initial_order(paths, closed, now) if order is None else order, 0)
 
-    def _replace(self, paths: Paths, order: NDArray[np.int32], spare: int) -> None:
+    def _replace(self, paths: Paths, order: I32, spare: int) -> None:
         """Continue with other end points, in their present ``order`` (axes, ends), with room for ``spare`` more."""
         axes, count = order.shape
         slots = count + spare
         self.paths = np.concatenate((paths, np.zeros((axes, spare, 4))), axis=1) if spare else paths
         self.alive = np.arange(slots // 2) < count // 2
-        self.size: NDArray[np.int64] = np.array([count // 2, count, 0])
+        self.size: I64 = np.array([count // 2, count, 0])
         self.order, self.rank = laid_out(order, slots, slots)
         self.totals[loop.ROWS] = 0  # the latest instant was about other end points
         self.crowd = None
@@ -95,12 +88,12 @@ class Lists:
         self.peak_bytes = max(self.peak_bytes, self.byte_count)
         certify_all(self.motion, self.now)
 
-    def _new_queue(self, order: NDArray[np.int32]) -> Queue:
+    def _new_queue(self, order: I32) -> Queue:
         """Return a queue without failures for the slots of ``order``, and for the walls."""
         certificates = max(order.size + (order.shape[0] * (self.rank.shape[1] // 2) if self.walls.size else 0), 1)
         return Queue(np.full(certificates, np.inf), np.empty(certificates, np.int32), np.empty(certificates, np.int32))
 
-    def enclosed(self, walls: NDArray[np.float64]) -> Self:
+    def enclosed(self, walls: F64) -> Self:
         """Return lists with walls (2, axes) around the bodies in place of those that are there."""
         changed = copy.copy(self)
         if self.pressed.any():
@@ -123,7 +116,7 @@ class Lists:
         insert_bodies(arriving, turns, self.motion, self._stock(), self.now)
         return True
 
-    def remove(self, rows: NDArray[np.int64]) -> bool:
+    def remove(self, rows: I64) -> bool:
         """Remove the bodies in these rows; return False if too few would be left for the slots."""
         if 3 * (int(self.size[ENDS]) - 2 * len(rows)) < self.order.shape[1]:
             return False
@@ -131,7 +124,7 @@ class Lists:
         remove_bodies(rows, self.motion, self._stock(), self.now)
         return True
 
-    def rebuilt(self, arriving: Paths, leaving: NDArray[np.int64], *, room: bool) -> Self:
+    def rebuilt(self, arriving: Paths, leaving: I64, *, room: bool) -> Self:
         """Return lists without the bodies in the rows ``leaving``, with others behind, and ``room`` for few more."""
         alive = self.alive.copy()
         alive[leaving] = False
@@ -169,7 +162,7 @@ class Lists:
         return Stock(self.size, self.alive, np.empty(slots, np.int32), np.empty(slots))
 
     @property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> I64:
         """The rows of the living bodies, ascending."""
         return np.flatnonzero(self.alive)
 
@@ -179,12 +172,12 @@ class Lists:
         return bool(self.size[ENDS] == self.order.shape[1] == self.rank.shape[1])
 
     @property
-    def numbers(self) -> NDArray[np.int32]:
+    def numbers(self) -> I32:
         """(ends,) the number of each living end point, counted by the rows of the living alone."""
         return np.cumsum(np.repeat(self.alive, 2), dtype=np.int32) - np.int32(1)
 
     @property
-    def dense_order(self) -> NDArray[np.int32]:
+    def dense_order(self) -> I32:
         """(axes, ends) the living end points in ascending order, by number."""
         return self.order if self.is_dense else self.numbers[np.array([_filled(line) for line in self.order])]
 
@@ -209,7 +202,7 @@ class Lists:
         rows[:, 0] = np.where(passed, moved, -1 - moved)
         vars(self).update(order=order, rank=rank, queue=queue, instant=instant)  # all at once
 
-    def release(self, rows: NDArray[np.int64]) -> None:
+    def release(self, rows: I64) -> None:
         """Return their accelerations, from now on, to the bodies of these rows that rest at walls."""
         if not self.pressed.size:
             return
@@ -220,13 +213,13 @@ class Lists:
             self.paths[axes, ends, 2], self.paths[axes, ends, 3] = pressing, self.now
         self.pressed[axes, rows[chosen]] = 0.0
 
-    def schedule(self, ends: NDArray[np.int64]) -> None:
+    def schedule(self, ends: I64) -> None:
         """Schedule the certificates of these end points, which have new paths from their present positions on."""
         curves = self.paths[:, ends, 2]
         self.curved = self.curved or bool((curves != self.common).any() or (self.walls.size and curves.any()))
         certify_ends(ends, self.motion, self.now)
 
-    def replan(self, ends: NDArray[np.int64], rows: NDArray[np.int64], change: Callable[[], None]) -> None:
+    def replan(self, ends: I64, rows: I64, change: Callable[[], None]) -> None:
         """Let ``change`` write other paths for ``ends``, of the bodies ``rows``, and schedule them; wholly or not."""
         before = self.paths[:, ends].copy(), self.pressed[:, rows].copy() if self.pressed.size else None, self.curved
         try:
@@ -240,7 +233,7 @@ class Lists:
             self.curved = before[2]
             raise
 
-    def _dense_certificates(self, certificates: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _dense_certificates(self, certificates: I64) -> I64:
         """Return the numbers that certificates have where no slot is empty."""
         filled = (self.order != EMPTY).ravel()
         before = np.append(np.cumsum(filled) - filled, 0)  # those of all axes before it, too
@@ -260,7 +253,7 @@ class Lists:
         return loop.Journal(self.clock, self.totals, self.instant, self.picks)
 
     @property
-    def failures(self) -> NDArray[np.float64]:
+    def failures(self) -> F64:
         """The failure times of all certificates by number: axis × ends + slot, then axis × bodies + row for walls."""
         return self.queue.due[self.queue.place] if self.order.size else self.queue.due
 
@@ -296,7 +289,7 @@ class Lists:
         rows = self.instant[: self.totals[loop.ROWS], :3]
         return self._joined(rows[(rows[:, 0] >= 0) & (rows[:, 0] < self.order.size)])
 
-    def _joined(self, rows: NDArray[np.int64]) -> Meetings:
+    def _joined(self, rows: I64) -> Meetings:
         """Return exchanges (certificate, left, right) of the latest instant as meetings of living end points."""
         if not self.is_dense:
             rows = np.column_stack((self._dense_certificates(rows[:, 0]), self.numbers[rows[:, 1:]]))
@@ -312,7 +305,7 @@ class Lists:
         self.instant, self.picks = instant, np.empty(size, np.int64)
         self.peak_bytes = max(self.peak_bytes, self.byte_count)
 
-    def positions(self, time: float | None = None) -> NDArray[np.float64]:
+    def positions(self, time: float | None = None) -> F64:
         """Return the positions (axes, ends) of the living end points at ``time``, by default now."""
         return positions_at(self.dense_paths, self.now if time is None else time)
 
@@ -336,7 +329,7 @@ class Lists:
         return {name: sum(each.nbytes for each in arrays) for name, arrays in structures.items()}
 
 
-def laid_out(order: NDArray[np.int32], slots: int, ends: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def laid_out(order: I32, slots: int, ends: int) -> tuple[I32, I32]:
     """Return ``order`` spread evenly over ``slots``, and the slot (axes, ends) of each end point."""
     axes, count = order.shape
     spots = np.arange(count) * slots // max(count, 1)
@@ -346,7 +339,7 @@ def laid_out(order: NDArray[np.int32], slots: int, ends: int) -> tuple[NDArray[n
     return spread, rank
 
 
-def _filled(line: NDArray[np.int32]) -> NDArray[np.int32]:
+def _filled(line: I32) -> I32:
     """Return the end points of one axis, in order."""
-    ends: NDArray[np.int32] = line[line != EMPTY]
+    ends: I32 = line[line != EMPTY]
     return ends

@@ -15,10 +15,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import forceinline, helper
-from choque._core.types import Integer
+from choque._core.types import I64, U8, Integer
 from choque.kinetic._certificates import (
     EMPTY,
     Motion,
@@ -51,18 +50,18 @@ class Journal(NamedTuple):
     """The time, the totals, and what happened at the latest instant."""
 
     clock: Times  # (present time, time of the open instant)
-    totals: NDArray[np.int64]  # see `OPEN` and the other places
+    totals: I64  # see `OPEN` and the other places
     # (k, 4) certificate, left end, right end before the exchange, packed pair or −1. A certificate −1 − c means that
     # the two ends of c touched without passing; one beyond the slots is that of a wall, with the ends of the body.
-    instant: NDArray[np.int64]
-    picks: NDArray[np.int64]  # (k,) scratch: rows of ``instant``
+    instant: I64
+    picks: I64  # (k,) scratch: rows of ``instant``
 
 
 class EventBuffer(NamedTuple):
     """Output of `advance`: pairs of bodies that began (1) and ended (0)."""
 
     times: Times
-    kinds: NDArray[np.uint8]
+    kinds: U8
     pairs: Numbers
 
 
@@ -393,9 +392,7 @@ def _overlap(rank: Numbers, axis: Integer, a: Integer, b: Integer) -> bool:
 
 
 @helper
-def write_event(
-    time: float, kind: Integer, a: Integer, b: Integer, totals: NDArray[np.int64], events: EventBuffer
-) -> None:
+def write_event(time: float, kind: Integer, a: Integer, b: Integer, totals: I64, events: EventBuffer) -> None:
     """Append a pair that began (1) or ended (0)."""
     place = totals[EVENT_ROWS]
     events.times[place], events.kinds[place] = time, kind
@@ -404,7 +401,7 @@ def write_event(
 
 
 @helper
-def _sort(picks: NDArray[np.int64], count: Integer, instant: NDArray[np.int64], column: Integer) -> None:
+def _sort(picks: I64, count: Integer, instant: I64, column: Integer) -> None:
     """Sort row numbers by a column, then by number (Shell, "A high-speed sorting procedure", 1959)."""
     step = 1
     while step < count // 3:

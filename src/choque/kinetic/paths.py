@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
+from choque._core.types import F64, I32
 from choque.bounds import Boxes
 from choque.errors import InvalidInput
 from choque.kinetic._certificates import Paths
@@ -26,20 +27,20 @@ def paths_of(boxes: Boxes, velocity: ArrayLike, acceleration: ArrayLike | None, 
     return paths
 
 
-def positions_at(paths: Paths, time: float) -> NDArray[np.float64]:
+def positions_at(paths: Paths, time: float) -> F64:
     """Return the positions (axes, ends) of the end points at ``time``."""
     step = time - paths[:, :, 3]
-    places: NDArray[np.float64] = paths[:, :, 0] + (paths[:, :, 1] + paths[:, :, 2] * step) * step
+    places: F64 = paths[:, :, 0] + (paths[:, :, 1] + paths[:, :, 2] * step) * step
     return places
 
 
-def velocities_at(paths: Paths, time: float) -> NDArray[np.float64]:
+def velocities_at(paths: Paths, time: float) -> F64:
     """Return the velocities (axes, ends) of the end points at ``time``."""
-    speeds: NDArray[np.float64] = paths[:, :, 1] + 2.0 * paths[:, :, 2] * (time - paths[:, :, 3])
+    speeds: F64 = paths[:, :, 1] + 2.0 * paths[:, :, 2] * (time - paths[:, :, 3])
     return speeds
 
 
-def initial_order(paths: Paths, closed: bool, now: float) -> NDArray[np.int32]:
+def initial_order(paths: Paths, closed: bool, now: float) -> I32:
     """Return the order (axes, ends) at ``now``: by position, topology, velocity and acceleration."""
     places, speeds = positions_at(paths, now), velocities_at(paths, now)
     side = np.arange(paths.shape[1]) & 1
@@ -48,9 +49,7 @@ def initial_order(paths: Paths, closed: bool, now: float) -> NDArray[np.int32]:
     return np.array(order, np.int32).reshape(paths.shape[:2])
 
 
-def merged_order(
-    paths: Paths, order: NDArray[np.int32], arriving: Paths, closed: bool, now: float
-) -> NDArray[np.int32]:
+def merged_order(paths: Paths, order: I32, arriving: Paths, closed: bool, now: float) -> I32:
     """Return ``order`` with the ends ``arriving``, numbered from those of ``paths`` on; the others keep theirs.
 
     Closed: a lower end goes before all ends at its position, an upper one behind them; half-open: the reverse.
@@ -66,7 +65,7 @@ def merged_order(
     return np.array(merged, np.int32)
 
 
-def insertion_turns(arriving: Paths, closed: bool, now: float) -> NDArray[np.int32]:
+def insertion_turns(arriving: Paths, closed: bool, now: float) -> I32:
     """Return the ends ``arriving`` (axes, ends) in the order in which they are inserted one by one.
 
     Those that go before all ends at their position come first, from right to left; the others from left to right.

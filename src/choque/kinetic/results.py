@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from choque._core.types import F64, I32, I64, Bools
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,11 @@ class Event:
 class Events:
     """Pairs that began or ended to overlap, in order of time, then of pair; iterates as single `Event` objects."""
 
-    times: NDArray[np.float64]
+    times: F64
     """(k,)"""
-    began: NDArray[np.bool_]
+    began: Bools
     """(k,) True for a pair that began, False for one that ended."""
-    pairs: NDArray[np.int32]
+    pairs: I32
     """(k, 2) ids, the smaller one first."""
 
     def __len__(self) -> int:
@@ -46,9 +47,9 @@ NO_EVENTS = Events(np.empty(0), np.empty(0, np.bool_), np.empty((0, 2), np.int32
 class Collisions:
     """Collisions of two balls in order of time; iterates as single `Event` objects of the kind "collided"."""
 
-    times: NDArray[np.float64]
+    times: F64
     """(k,)"""
-    pairs: NDArray[np.int32]
+    pairs: I32
     """(k, 2) rows, the smaller one first."""
 
     def __len__(self) -> int:
@@ -93,21 +94,21 @@ class Meetings:
     ``exchanges[exchange_starts[k]:exchange_starts[k + 1]]``.
     """
 
-    times: NDArray[np.float64]
+    times: F64
     """(k,)"""
-    axes: NDArray[np.int64]
+    axes: I64
     """(k,)"""
-    first: NDArray[np.int64]
+    first: I64
     """(k,) the lowest slot of each meeting."""
-    starts: NDArray[np.int64]
+    starts: I64
     """(k + 1,)"""
-    before: NDArray[np.int64]
+    before: I64
     """(p,) the end points in their order just before the meeting."""
-    after: NDArray[np.int64]
+    after: I64
     """(p,) the end points in their order just after the meeting."""
-    exchange_starts: NDArray[np.int64]
+    exchange_starts: I64
     """(k + 1,)"""
-    exchanges: NDArray[np.int64]
+    exchanges: I64
     """(x, 2) the end points exchanged, (left, right) before, in the order of the exchanges."""
 
     def __len__(self) -> int:
@@ -123,12 +124,12 @@ class Meetings:
             yield Meeting(time, axes[k], first[k], tuple(before[ends]), tuple(after[ends]), tuple(exchanges[own]))
 
     @property
-    def is_multiple(self) -> NDArray[np.bool_]:
+    def is_multiple(self) -> Bools:
         """(k,) whether three or more end points meet."""
         return np.diff(self.starts) > 2
 
 
-def join_exchanges(times: NDArray[np.float64], rows: NDArray[np.int64], count: int) -> Meetings:
+def join_exchanges(times: F64, rows: I64, count: int) -> Meetings:
     """Join exchanges at one time whose slots are neighbours into meetings.
 
     Parameters

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.pair_keys import pack_pairs
-from choque._core.types import Pairs
+from choque._core.types import I64, Pairs
 from choque.kinetic import loop
 from choque.kinetic._crowds import Crowd, count_crowd, order_before, report_crowd, sort_due
 from choque.kinetic.lists import Lists, laid_out
@@ -33,7 +33,7 @@ class _Output:
     buffer: loop.EventBuffer
     name: Callable[[Pairs], Pairs] | None
 
-    def gather(self, totals: NDArray[np.int64]) -> None:
+    def gather(self, totals: I64) -> None:
         """Take the events that a kernel has written to the buffer, unless they were taken already."""
         written = min(int(totals[loop.EVENT_ROWS]), len(self.buffer.times))
         if written and not (self.chunks and self.chunks[-1].times.base is self.buffer.times):

@@ -11,14 +11,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core import threads as _pool
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import lowest_bit
 from choque._core.tree import block_of, entry_of, level_of
-from choque._core.types import Integer
+from choque._core.types import F32, F64, I64, Integer
 from choque._core.vector import Vector, along, dot, point_of, subtract
 from choque.meshes._collide import over_batches
 from choque.meshes._distance import height
@@ -36,9 +35,7 @@ _LOWERED = 1.0 - 1e-6  # less than what rounding in float32 can add to a squared
 _RAISED = 1.0 + 2e-6
 
 
-def clearance(
-    a: Mesh, b: Mesh, *, pose: Any = None, bound: float = np.inf, threads: int | None = None
-) -> NDArray[np.float64]:
+def clearance(a: Mesh, b: Mesh, *, pose: Any = None, bound: float = np.inf, threads: int | None = None) -> F64:
     """Return how far each vertex of ``b`` is from the surface of ``a``: (n,), negative inside ``a`` if that is closed.
 
     Parameters
@@ -77,7 +74,7 @@ def clearance(
     return found
 
 
-def _tree_order(surface: Surface) -> NDArray[np.int64]:
+def _tree_order(surface: Surface) -> I64:
     """Return the vertices of a mesh in the order in which its tree comes to them first."""
     corners = surface.corners.reshape(-1)
     first = np.full(len(surface.vertices), len(corners))
@@ -88,21 +85,15 @@ def _tree_order(surface: Surface) -> NDArray[np.int64]:
 class Scratch(NamedTuple):
     """Working memory of a search for the triangle nearest to a point."""
 
-    stack: NDArray[np.int64]
-    costs: NDArray[np.float32]
-    query: NDArray[np.float32]
-    gaps: NDArray[np.float32]
+    stack: I64
+    costs: F32
+    query: F32
+    gaps: F32
 
 
 @kernel
 def _measure(
-    first: int,
-    last: int,
-    vertices: tuple[NDArray[np.float64], NDArray[np.int64]],
-    surface: Surface,
-    has_inside: bool,
-    limit: float,
-    distances: NDArray[np.float64],
+    first: int, last: int, vertices: tuple[F64, I64], surface: Surface, has_inside: bool, limit: float, distances: F64
 ) -> None:
     """Write the distances of some points in their order, negative inside; those not below ``limit``, squared, stay."""
     points, order = vertices

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.tree import block_of, entry_of, level_of
-from choque._core.types import Integer
+from choque._core.types import F32, F64, I64, Integer
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import QUERY, turned_hits
 from choque.meshes.poses import Poses
@@ -25,15 +24,15 @@ BATCH = 64  # poses that a thread takes at once; a hit is looked for again in th
 class Scratch(NamedTuple):
     """Working memory of a walk: the stack of pairs of blocks and how far their middles are, and one step of it."""
 
-    stack: NDArray[np.int64]
-    far: NDArray[np.float32]
-    frames: NDArray[np.float64]
-    box: NDArray[np.float64]
-    query: NDArray[np.float32]
-    candidates: NDArray[np.int64]
+    stack: I64
+    far: F32
+    frames: F64
+    box: F64
+    query: F32
+    candidates: I64
 
 
-def meeting_places(one: Surface, two: Surface, poses: Poses, thread_count: int) -> NDArray[np.int64]:
+def meeting_places(one: Surface, two: Surface, poses: Poses, thread_count: int) -> I64:
     """Return for each pose (k, 2) the places in their trees of two triangles that share a point; −1 if none do."""
     places = np.full((len(poses), 2), -1, np.int64)
     if len(one.rows) and len(two.rows):
@@ -53,7 +52,7 @@ def over_batches(count: int, thread_count: int, task: Callable[[int, int], None]
 
 
 @kernel
-def _meet(first: int, last: int, one: Surface, two: Surface, poses: Poses, places: NDArray[np.int64]) -> None:
+def _meet(first: int, last: int, one: Surface, two: Surface, poses: Poses, places: I64) -> None:
     size = WIDTH * (one.level_first.size + two.level_first.size)
     scratch = Scratch(
         np.empty((size, 2), np.int64),
@@ -140,7 +139,7 @@ def _list_near(
 
 @helper
 def _push(
-    lanes: NDArray[np.float32],
+    lanes: F32,
     place: Integer,
     hits: Integer,
     node: tuple[Integer, Integer],

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.lanes import lowest_bit
 from choque._core.tree import block_of, entry_of, level_of
-from choque._core.types import Integer
+from choque._core.types import F32, F64, I64, Integer
 from choque._core.vector import Vector, along, cross, dot, scaled, store, subtract
 from choque.meshes._collide import meeting_places, over_batches
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
@@ -31,24 +30,24 @@ class Scratch(NamedTuple):
     Near the least distance this direction separates almost all pairs that boxes do not.
     """
 
-    stack: NDArray[np.int64]
-    costs: NDArray[np.float64]
-    frames: NDArray[np.float64]
-    box: NDArray[np.float64]
-    query: NDArray[np.float32]
-    gaps: NDArray[np.float32]
-    nearest: NDArray[np.int64]
-    way: NDArray[np.float64]
-    reach: NDArray[np.float64]
-    sight: NDArray[np.float64]
+    stack: I64
+    costs: F64
+    frames: F64
+    box: F64
+    query: F32
+    gaps: F32
+    nearest: I64
+    way: F64
+    reach: F64
+    sight: F64
 
 
 class Answers(NamedTuple):
     """Distances (k,), and the nearest points (k, 3) on both meshes."""
 
-    distance: NDArray[np.float64]
-    one: NDArray[np.float64]
-    two: NDArray[np.float64]
+    distance: F64
+    one: F64
+    two: F64
 
 
 def least_distances(one: Surface, two: Surface, poses: Poses, bound: float, thread_count: int) -> Answers:
@@ -71,14 +70,7 @@ def least_distances(one: Surface, two: Surface, poses: Poses, bound: float, thre
 
 @kernel
 def _measure(
-    first: int,
-    last: int,
-    one: Surface,
-    two: Surface,
-    poses: Poses,
-    places: NDArray[np.int64],
-    limit: float,
-    answers: Answers,
+    first: int, last: int, one: Surface, two: Surface, poses: Poses, places: I64, limit: float, answers: Answers
 ) -> None:
     size = WIDTH * (one.level_first.size + two.level_first.size)
     scratch = Scratch(
@@ -261,9 +253,7 @@ def _look_along(scratch: Scratch, target: Integer) -> None:
 
 
 @forceinline
-def _reach_of(
-    tree: tuple[NDArray[np.float32], NDArray[np.float32]], block: Integer, lane: Integer, sight: NDArray[np.float64]
-) -> float:
+def _reach_of(tree: tuple[F32, F32], block: Integer, lane: Integer, sight: F64) -> float:
     """Return how far what is in a lane reaches in a direction at most, by its slab and its box."""
     lanes, slabs = tree
     start, slab = 96 * block + lane, 80 * block + lane
@@ -276,7 +266,7 @@ def _reach_of(
 
 
 @helper
-def _turn(way: NDArray[np.float64], p: Vector, q: Vector, squared: float) -> None:
+def _turn(way: F64, p: Vector, q: Vector, squared: float) -> None:
     """Set the direction from p to q, slightly shorter than 1, so that gaps along it are never too large."""
     factor = (1.0 - 1e-12) / np.sqrt(squared) if squared > 0.0 else 0.0
     for axis in range(3):
@@ -284,7 +274,7 @@ def _turn(way: NDArray[np.float64], p: Vector, q: Vector, squared: float) -> Non
 
 
 @forceinline
-def _farthest(triangle: Triangle, way: NDArray[np.float64], sign: float) -> float:
+def _farthest(triangle: Triangle, way: F64, sign: float) -> float:
     """Return how far a triangle reaches in a direction, or against it."""
     a, b, c = triangle
     far: float = max(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.kernel import helper, kernel
@@ -11,7 +10,7 @@ from choque._core.lanes import block_hits, lowest_bit
 from choque._core.parts import parts_of
 from choque._core.predicates import line_side, plane_side
 from choque._core.tree import block_of, entry_of, level_of
-from choque._core.types import Integer
+from choque._core.types import F64, I32, I64, U8, Integer
 from choque._core.vector import Vector, point_of
 from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import Poses
@@ -21,9 +20,7 @@ from choque.meshes.triangles import Triangle, normal_axis, seen, segment_meets
 OUTSIDE, INSIDE, ON = 0, 1, 2
 
 
-def places_of(
-    points: NDArray[np.float64], surface: Surface, poses: Poses, row: int, thread_count: int
-) -> NDArray[np.uint8]:
+def places_of(points: F64, surface: Surface, poses: Poses, row: int, thread_count: int) -> U8:
     """Return `OUTSIDE`, `INSIDE` or `ON` for points (n, 3) and a closed mesh in pose ``row``."""
     answers = np.zeros(len(points), np.uint8)
     if len(surface.rows):
@@ -33,22 +30,14 @@ def places_of(
 
 
 @kernel
-def _place_points(
-    first: int,
-    last: int,
-    points: NDArray[np.float64],
-    surface: Surface,
-    poses: Poses,
-    row: int,
-    answers: NDArray[np.uint8],
-) -> None:
+def _place_points(first: int, last: int, points: F64, surface: Surface, poses: Poses, row: int, answers: U8) -> None:
     stack = np.empty(WIDTH * surface.level_first.size, np.int64)
     for k in range(first, last):
         answers[k] = place_point(point_of(points, k), surface, poses, row, stack)
 
 
 @kernel
-def place_point(point: Vector, surface: Surface, poses: Poses, row: int, stack: NDArray[np.int64]) -> int:
+def place_point(point: Vector, surface: Surface, poses: Poses, row: int, stack: I64) -> int:
     """Return where a point lies: count the triangles that a ray along z from a point beside it passes.
 
     The ray starts at (x + ε, y + ε², z) for an ε that is smaller than any difference of coordinates, so that it meets
@@ -156,7 +145,7 @@ def _is_between(point: Vector, a: Vector, b: Vector) -> bool:
     return is_between
 
 
-def one_of_each_part(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -> NDArray[np.float64]:
+def one_of_each_part(vertices: F64, faces: I32) -> F64:
     """Return one vertex (n, 3) of each connected part of a mesh."""
     labels = parts_of(np.ascontiguousarray(faces), len(vertices))
     used = np.unique(faces)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.predicates import LEAST
 from choque._core.threads import resolve_count
+from choque._core.types import F64, I32, Bools
 from choque.bounds import Boxes
 from choque.errors import InvalidInput
 from choque.files.meshes import check_mesh, read_mesh, write_mesh
@@ -80,17 +81,17 @@ class Mesh:
         write_mesh(path, self._vertices, self._faces)
 
     @property
-    def vertices(self) -> NDArray[np.float64]:
+    def vertices(self) -> F64:
         """(n, 3) positions; not for writing."""
         return self._vertices
 
     @property
-    def faces(self) -> NDArray[np.int32]:
+    def faces(self) -> I32:
         """(m, 3) rows of `vertices`; not for writing."""
         return self._faces
 
     @property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[F64, F64]:
         """Lower and upper corner of the box around the faces; NaN for a mesh without faces."""
         if not len(self._faces):
             return np.full(3, np.nan), np.full(3, np.nan)
@@ -98,7 +99,7 @@ class Mesh:
         return lower.copy(), upper.copy()
 
     @cached_property
-    def _box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _box(self) -> tuple[F64, F64]:
         is_used = np.zeros(len(self._vertices), np.bool_)
         is_used[self._faces] = True
         used = self._vertices[is_used]
@@ -127,7 +128,7 @@ class Mesh:
         return len(self) > 0 and not (counts % 2).any()
 
     @cached_property
-    def part_points(self) -> NDArray[np.float64]:
+    def part_points(self) -> F64:
         """(n, 3) a vertex of each connected part."""
         return one_of_each_part(self._vertices, self._faces)
 
@@ -151,7 +152,7 @@ class Mesh:
             other.surface = make_surface(np.array(other.vertices), np.array(self._faces), count, self.surface.rows)
         return other
 
-    def contains(self, points: ArrayLike, *, threads: int | None = None) -> NDArray[np.bool_]:
+    def contains(self, points: ArrayLike, *, threads: int | None = None) -> Bools:
         """Return for each of ``points`` (n, 3) whether it lies inside or on the surface. The mesh must be closed.
 
         Guarantee: exact, by the parity of the faces above a point; where a mesh overlaps itself, a point that lies
@@ -165,7 +166,7 @@ class Mesh:
         count = resolve_count(threads, len(given))
         return places_of(given, self.surface, as_poses(None), 0, count) > 0
 
-    def faces_near(self, lower: ArrayLike, upper: ArrayLike, *, threads: int | None = None) -> NDArray[np.int32]:
+    def faces_near(self, lower: ArrayLike, upper: ArrayLike, *, threads: int | None = None) -> I32:
         """Return (m, 2) rows of boxes and the faces near them, sorted: those whose own boxes overlap or touch them.
 
         ``lower`` and ``upper`` (k, 3) are the corners of the boxes. A few faces that are apart by less than the
@@ -185,7 +186,7 @@ class Mesh:
         pairs = len(self.self_intersections())
         return make_report(self._vertices, self._faces, self.surface, pairs, len(self.part_points))
 
-    def self_intersections(self, *, closed: bool = True, threads: int | None = None) -> NDArray[np.int32]:
+    def self_intersections(self, *, closed: bool = True, threads: int | None = None) -> I32:
         """Return the pairs of faces that meet anywhere but in the corners and edges that they share: (m, 2), sorted.
 
         Corners at the same place are shared, whether or not they are one vertex. Faces without interior are left out;
@@ -210,11 +211,11 @@ class Mesh:
 class Intersections:
     """Where two meshes meet, one row for each pair of faces, sorted."""
 
-    pairs: NDArray[np.int32]
+    pairs: I32
     """(m, 2) faces: of the first mesh, of the second."""
     kinds: NDArray[np.str_]
     """(m,) how they meet: ``crossing`` if interiors meet, ``coplanar`` if they do in one plane, else ``touching``."""
-    segments: NDArray[np.float64]
+    segments: F64
     """(m, 2, 3) ends of the segment that they share, in the frame of the first mesh; NaN for faces in one plane.
 
     Ends of a touch in a point are equal. The segments of crossing pairs make the curve in which two surfaces meet.

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core import threads as _pool
 from choque._core.kernel import kernel
+from choque._core.types import F64, Bools
 from choque._core.vector import point_of
 from choque.errors import InvalidInput
 from choque.meshes._collide import meeting_places, over_batches
@@ -27,11 +27,11 @@ SERIAL_POSES = 8  # fewer poses than this are handled by the calling thread
 class Distances:
     """How far apart two meshes are, and where, one row for each pose."""
 
-    distance: NDArray[np.float64]
+    distance: F64
     """(k,) 0 exactly where surfaces share a point; infinite where it is more than the bound."""
-    point_a: NDArray[np.float64]
+    point_a: F64
     """(k, 3) nearest point on the first mesh; NaN where the distance is infinite."""
-    point_b: NDArray[np.float64]
+    point_b: F64
     """(k, 3) nearest point on the second mesh in its pose, in the frame of the first."""
 
 
@@ -39,15 +39,13 @@ class Distances:
 class Penetrations:
     """How deep two meshes are in each other, one row for each pose."""
 
-    depth: NDArray[np.float64]
+    depth: F64
     """(k,) length of the move; 0 where the meshes do not collide."""
-    direction: NDArray[np.float64]
+    direction: F64
     """(k, 3) unit vector: moving the second mesh by depth · direction frees it; 0 where they do not collide."""
 
 
-def collide(
-    a: Mesh, b: Mesh, poses: Any = None, *, solid: bool | None = None, threads: int | None = None
-) -> NDArray[np.bool_]:
+def collide(a: Mesh, b: Mesh, poses: Any = None, *, solid: bool | None = None, threads: int | None = None) -> Bools:
     """Return for each pose of ``b`` whether the meshes collide: (k,) bool.
 
     Parameters
@@ -210,13 +208,7 @@ def _thread_count(requested: int | None, poses: int) -> int:
 
 @kernel
 def _nest(
-    first: int,
-    last: int,
-    one: Surface,
-    two: Surface,
-    poses: Poses,
-    points: tuple[NDArray[np.float64], NDArray[np.float64]],
-    hits: NDArray[np.bool_],
+    first: int, last: int, one: Surface, two: Surface, poses: Poses, points: tuple[F64, F64], hits: Bools
 ) -> None:
     """Find out for poses without contact whether a part of one mesh lies inside the other."""
     stack = np.empty(WIDTH * max(one.level_first.size, two.level_first.size), np.int64)

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import threads as pool
+from choque._core.types import F64, I32, U8
 from choque.errors import InvalidInput
 from choque.meshes._inside import INSIDE, OUTSIDE, places_of
 from choque.meshes._mesh import Mesh, surfaces_of
@@ -126,7 +126,7 @@ def _same_faces(a: Mesh, b: Mesh) -> bool:
 
 
 def _cells_of_contacts(
-    mesh: Mesh, target: Mesh, pairs: NDArray[np.int32], kinds: NDArray[np.uint8]
+    mesh: Mesh, target: Mesh, pairs: I32, kinds: U8
 ) -> Iterator[Literal["inside", "outside", "same", "opposite"]]:
     """Yield the place in ``target`` of each cell of the faces of ``mesh`` that touch it."""
     order = np.argsort(pairs[:, 0], kind="stable")
@@ -212,7 +212,7 @@ def _is_in(point: Point, triangle: Cell) -> bool:
     )
 
 
-def _rational(corners: NDArray[np.float64]) -> Cell:
+def _rational(corners: F64) -> Cell:
     return [(Fraction(x), Fraction(y), Fraction(z)) for x, y, z in corners.tolist()]
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.kernel import kernel
+from choque._core.types import F64, I32, I64, Bools
 from choque.files.meshes import number_rows
 from choque.meshes.surface import Surface, triangle_at
 from choque.meshes.triangles import normal_axis
@@ -28,7 +28,7 @@ class Report:
     """Edges of more than two faces."""
     flipped_edges: int
     """Edges whose two faces have different orientations."""
-    degenerate_faces: NDArray[np.int64]
+    degenerate_faces: I64
     """Faces whose corners lie on a line."""
     repeated_faces: int
     """Faces that have the corners of an earlier face."""
@@ -84,13 +84,7 @@ class Report:
         return "\n".join(f"{name:<20}{value:>14}  {note}".rstrip() for name, value, note in self.rows())
 
 
-def make_report(
-    vertices: NDArray[np.float64],
-    faces: NDArray[np.int32],
-    surface: Surface,
-    self_intersection_count: int,
-    part_count: int,
-) -> Report:
+def make_report(vertices: F64, faces: I32, surface: Surface, self_intersection_count: int, part_count: int) -> Report:
     """Count everything; vertices at the same place are one."""
     merged = welded(vertices, faces)
     counts, flipped = edge_counts(merged)
@@ -122,13 +116,13 @@ def make_report(
     )
 
 
-def welded(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -> NDArray[np.int64]:
+def welded(vertices: F64, faces: I32) -> I64:
     """Return the faces with one number for all vertices at the same place."""
     _, number = number_rows(vertices + 0.0)  # −0 becomes 0
     return np.asarray(number[faces], np.int64)
 
 
-def edge_counts(faces: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def edge_counts(faces: I64) -> tuple[I64, int]:
     """Return how many faces each edge has (edges of no length left out), and how many pairs run the same way."""
     start, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     is_edge = start != end
@@ -145,7 +139,7 @@ def edge_counts(faces: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 
 @kernel
-def _mark_flat(first: int, last: int, surface: Surface, flat: NDArray[np.bool_]) -> None:
+def _mark_flat(first: int, last: int, surface: Surface, flat: Bools) -> None:
     for place in range(first, last):
         a, b, c = triangle_at(surface, place)
         flat[place] = normal_axis(a, b, c) == 3

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from choque._core import check
 from choque._core import threads as pool
 from choque._core.progress import reporting
-from choque._core.types import Progress
+from choque._core.types import F64, I32, I64, Progress
 from choque.bounds import Boxes
 from choque.broad import create
 from choque.errors import InvalidInput
@@ -28,16 +28,16 @@ CLASHES = ("crossing", "inside", "touching", "near")  # how two parts can clash,
 class Clashes:
     """Pairs of parts that clash or are too close, one row each, sorted by their numbers."""
 
-    pairs: NDArray[np.int32]
+    pairs: I32
     """(m, 2) numbers of the parts."""
     kinds: NDArray[np.str_]
     """(m,) ``crossing`` if faces cross, ``inside`` if one part lies in the other, ``touching`` if surfaces only touch,
     ``near`` if they are closer than the clearance."""
-    gap: NDArray[np.float64]
+    gap: F64
     """(m,) distance of the surfaces; 0 where they meet [units]."""
-    point: NDArray[np.float64]
+    point: F64
     """(m, 3) a place where they meet or are nearest."""
-    face_pairs: NDArray[np.int64]
+    face_pairs: I64
     """(m,) number of pairs of faces that meet."""
 
     def __len__(self) -> int:
@@ -90,7 +90,7 @@ class Scene:
         """
         least = check.number(clearance, "clearance", 0)
         candidates = self._close_boxes(least)
-        rows: list[tuple[str, float, NDArray[np.float64], int] | None] = [None] * len(candidates)
+        rows: list[tuple[str, float, F64, int] | None] = [None] * len(candidates)
         # A pair of parts is worth a thread long before a body is.
         thread_count = pool.resolve_count(threads, pool.SERIAL_BELOW) if len(candidates) > 1 else 1
         for mesh in (self._meshes[number] for number in np.unique(candidates).tolist()):
@@ -118,7 +118,7 @@ class Scene:
             face_pairs=np.array([row[3] for row in found], np.int64),
         )
 
-    def _close_boxes(self, clearance: float) -> NDArray[np.int32]:
+    def _close_boxes(self, clearance: float) -> I32:
         filled = [number for number, mesh in enumerate(self._meshes) if len(mesh)]
         if len(filled) < 2:
             return np.empty((0, 2), np.int32)
@@ -128,7 +128,7 @@ class Scene:
         return np.array(filled, np.int32)[found]
 
 
-def _judge(a: Mesh, b: Mesh, clearance: float) -> tuple[str, float, NDArray[np.float64], int] | None:
+def _judge(a: Mesh, b: Mesh, clearance: float) -> tuple[str, float, F64, int] | None:
     """Return how two parts clash, their gap, a place, and how many pairs of faces meet; None if they do not clash."""
     still = as_poses(None)
     found = least_distances(a.surface, b.surface, still, clearance, 1)

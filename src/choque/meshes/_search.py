@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.emission import Sink
@@ -16,7 +15,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.pair_keys import pair_key, unpack_pairs
 from choque._core.tree import block_of, entry_of, level_of
-from choque._core.types import Integer, Keys
+from choque._core.types import F32, F64, I32, I64, U8, Integer, Keys
 from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import Poses
 from choque.meshes.surface import WIDTH, Surface, box_around, float_above, float_below, triangle_at
@@ -36,15 +35,13 @@ CANDIDATES = 1_024  # pairs that a walk lists at once
 class Scratch(NamedTuple):
     """Working memory of a search for a block of triangles."""
 
-    stack: NDArray[np.int64]
-    points: NDArray[np.float64]
-    boxes: NDArray[np.float32]
-    candidates: NDArray[np.int64]
+    stack: I64
+    points: F64
+    boxes: F32
+    candidates: I64
 
 
-def meeting_pairs(
-    one: Surface, two: Surface, pose: Poses, thread_count: int
-) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def meeting_pairs(one: Surface, two: Surface, pose: Poses, thread_count: int) -> tuple[I32, U8]:
     """Return all pairs (m, 2) of faces that meet, sorted, and their kinds (m,)."""
     sink = Sink(len(two.rows), thread_count, None)
     if len(one.rows) and len(two.rows):
@@ -52,7 +49,7 @@ def meeting_pairs(
     return _unpacked(sink)
 
 
-def own_pairs(surface: Surface, thread_count: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def own_pairs(surface: Surface, thread_count: int) -> tuple[I32, U8]:
     """Return all pairs (m, 2) of faces of one mesh that meet outside shared corners, sorted, and their kinds (m,)."""
     sink = Sink(len(surface.rows), thread_count, None)
     if len(surface.rows):
@@ -60,9 +57,7 @@ def own_pairs(surface: Surface, thread_count: int) -> tuple[NDArray[np.int32], N
     return _unpacked(sink)
 
 
-def shared_segments(
-    one: Surface, two: Surface, pose: Poses, pairs: NDArray[np.int32], thread_count: int
-) -> NDArray[np.float64]:
+def shared_segments(one: Surface, two: Surface, pose: Poses, pairs: I32, thread_count: int) -> F64:
     """Return the segments (m, 2, 3) that pairs of faces share; NaN where they lie in one plane."""
     segments = np.empty((len(pairs), 6))
     places = []
@@ -75,7 +70,7 @@ def shared_segments(
     return segments.reshape(-1, 2, 3)
 
 
-def faces_near(surface: Surface, boxes: NDArray[np.float64], thread_count: int) -> NDArray[np.int32]:
+def faces_near(surface: Surface, boxes: F64, thread_count: int) -> I32:
     """Return (m, 2) rows of ``boxes`` (k, 6) and the faces whose boxes overlap them, sorted."""
     sink = Sink(len(boxes), thread_count, None)
     if len(surface.rows):
@@ -85,7 +80,7 @@ def faces_near(surface: Surface, boxes: NDArray[np.float64], thread_count: int) 
     return unpack_pairs(keys)
 
 
-def _unpacked(sink: Sink) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def _unpacked(sink: Sink) -> tuple[I32, U8]:
     keys = np.concatenate([*sink.chunks, np.empty(0, np.uint64)])
     keys.sort()
     mask = np.uint64((1 << _HALF) - 1)
@@ -126,9 +121,7 @@ def _emit_meeting(first: int, last: int, chunk: Keys, one: Surface, two: Surface
 
 
 @kernel
-def _emit_near(
-    first: int, last: int, chunk: Keys, surface: Surface, boxes: NDArray[np.float64]
-) -> tuple[int, int, int]:
+def _emit_near(first: int, last: int, chunk: Keys, surface: Surface, boxes: F64) -> tuple[int, int, int]:
     """Emission kernel; a unit is a box, which is searched for in the tree."""
     lanes, level_first, middle = surface.lanes, surface.level_first, surface.middle
     stack = np.empty(WIDTH * level_first.size, np.int64)
@@ -248,9 +241,7 @@ def _emit_own(first: int, last: int, chunk: Keys, surface: Surface) -> tuple[int
 
 
 @helper
-def _list_own(
-    surface: Surface, own: Integer, depth: Integer, stack: NDArray[np.int64], candidates: NDArray[np.int64]
-) -> tuple[Integer, Integer]:
+def _list_own(surface: Surface, own: Integer, depth: Integer, stack: I64, candidates: I64) -> tuple[Integer, Integer]:
     """Walk on through the tree and list pairs of a block and later ones that may meet, as `_list_near` does."""
     lanes, level_first = surface.lanes, surface.level_first
     x = (level_first[1] + own // WIDTH) * 96 + own % WIDTH
@@ -292,15 +283,7 @@ def _list_own(
 
 
 @kernel
-def _segments(
-    first: int,
-    last: int,
-    one: Surface,
-    two: Surface,
-    poses: Poses,
-    places: NDArray[np.int64],
-    segments: NDArray[np.float64],
-) -> None:
+def _segments(first: int, last: int, one: Surface, two: Surface, poses: Poses, places: I64, segments: F64) -> None:
     for row in range(first, last):
         start, end = intersection_of(triangle_at(one, places[row, 0]), placed_triangle(two, poses, 0, places[row, 1]))
         for axis in range(3):

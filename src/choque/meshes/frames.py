@@ -6,11 +6,8 @@ a pair of triangles that meets is never left out: the corners of triangles in a 
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from choque._core.kernel import forceinline, helper
-from choque._core.types import Integer
+from choque._core.types import F32, F64, Integer
 from choque.meshes.lanes import LOOSE, MIDDLE, SIDES, SLAB
 from choque.meshes.poses import Poses, placed
 from choque.meshes.surface import Surface, float_above, float_below, vertex
@@ -22,7 +19,7 @@ FRAME = 14  # numbers that describe a frame: a matrix, a shift, what rounding ma
 
 
 @helper
-def fill_frames(one: Surface, two: Surface, poses: Poses, row: Integer, frames: NDArray[np.float64]) -> None:
+def fill_frames(one: Surface, two: Surface, poses: Poses, row: Integer, frames: F64) -> None:
     """Write to ``frames`` (2, 14) how boxes of the second mesh appear in the first one, and the other way round.
 
     The inverse is that of the matrix as it is, which need not be orthonormal to the last digit.
@@ -56,7 +53,7 @@ def fill_frames(one: Surface, two: Surface, poses: Poses, row: Integer, frames: 
 
 
 @forceinline
-def copy_box(surface: Surface, level: Integer, block: Integer, box: NDArray[np.float64]) -> None:
+def copy_box(surface: Surface, level: Integer, block: Integer, box: F64) -> None:
     """Write the bounds (6,) around a block and its slab (5,), which is none for the highest one."""
     lanes, level_first = surface.lanes, surface.level_first
     if level < level_first.size - 2:
@@ -71,9 +68,7 @@ def copy_box(surface: Surface, level: Integer, block: Integer, box: NDArray[np.f
 
 
 @forceinline
-def fill_query(
-    frames: NDArray[np.float64], target: Integer, box: NDArray[np.float64], query: NDArray[np.float32]
-) -> None:
+def fill_query(frames: F64, target: Integer, box: F64, query: F32) -> None:
     """Write the query for a box of one mesh to the tree of mesh ``target`` (0 or 1); see `choque.meshes.lanes`."""
     own = 1 - target
     slack, looseness = frames[target, 12], frames[target, 13]

@@ -11,12 +11,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import helper, kernel
 from choque._core.tree import WIDTH
-from choque._core.types import Integer
+from choque._core.types import F32, I64, U32, Integer
 
 BINS = 64  # parts of an interval whose contents are counted at once
 
@@ -24,14 +23,14 @@ BINS = 64  # parts of an interval whose contents are counted at once
 class Items(NamedTuple):
     """Centres of boxes: (n, 4) float32, the row of the box being the fourth; as words; and as much memory again."""
 
-    centres: NDArray[np.float32]
-    words: NDArray[np.uint32]
-    spare: NDArray[np.uint32]
+    centres: F32
+    words: U32
+    spare: U32
 
 
-def spatial_order(records: NDArray[np.float32], thread_count: int) -> NDArray[np.uint32]:
+def spatial_order(records: F32, thread_count: int) -> U32:
     """Return the rows of ``records`` (n, 6) in an order whose blocks of 16, 256 … are compact."""
-    centres: NDArray[np.float32] = memory.empty((len(records), 4), np.float32)
+    centres: F32 = memory.empty((len(records), 4), np.float32)
     items = Items(centres, centres.view(np.uint32), memory.empty((len(records), 4), np.uint32))
     threads.over_ranges(_fill_centres, len(records), thread_count, records, items)
     parts = [(0, len(records))]
@@ -62,7 +61,7 @@ def _middle(first: Integer, last: Integer) -> Integer:
 
 
 @kernel
-def _fill_centres(first: int, last: int, records: NDArray[np.float32], items: Items) -> None:
+def _fill_centres(first: int, last: int, records: F32, items: Items) -> None:
     for row in range(first, last):
         for axis in range(3):
             items.centres[row, axis] = records[row, axis] + records[row, axis + 3]
@@ -91,7 +90,7 @@ def _arrange(first: int, last: int, once: bool, items: Items) -> None:
 
 
 @helper
-def _divide(first: Integer, middle: Integer, last: Integer, items: Items, counts: NDArray[np.int64]) -> None:
+def _divide(first: Integer, middle: Integer, last: Integer, items: Items, counts: I64) -> None:
     """Move the items of a range that come first along its longest side before ``middle``."""
     axis, low, high = _longest_side(first, last, items.centres)
     while first < middle < last:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.kernel import forceinline, kernel
+from choque._core.types import F64
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
 
@@ -18,8 +18,8 @@ RIGID_TOLERANCE = 1e-4  # largest accepted error of the dot products of the axes
 class Poses(NamedTuple):
     """Poses as arrays: rotations (k, 3, 3) and translations (k, 3)."""
 
-    rotation: NDArray[np.float64]
-    translation: NDArray[np.float64]
+    rotation: F64
+    translation: F64
 
     def __len__(self) -> int:
         return len(self.rotation)
@@ -76,7 +76,7 @@ def as_poses(given: Any, name: str = "poses") -> Poses:
 
 
 @kernel
-def _are_rigid(rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> bool:
+def _are_rigid(rotation: F64, translation: F64) -> bool:
     """Return whether all rotations are orthonormal up to the tolerance and mirror nothing, and all numbers finite."""
     for row in range(rotation.shape[0]):
         volume = 0.0
@@ -98,7 +98,7 @@ def _are_rigid(rotation: NDArray[np.float64], translation: NDArray[np.float64]) 
     return True
 
 
-def _refuse(rotation: NDArray[np.float64], name: str) -> None:
+def _refuse(rotation: F64, name: str) -> None:
     """Raise for the first rotation that scales, shears or mirrors."""
     products = np.einsum("kai,kaj->kij", rotation, rotation)
     wrong = np.flatnonzero(~(np.abs(products - np.eye(3)).max(axis=(1, 2)) <= RIGID_TOLERANCE))
@@ -116,7 +116,7 @@ def _refuse(rotation: NDArray[np.float64], name: str) -> None:
 
 
 @forceinline
-def placed(rotation: NDArray[np.float64], translation: NDArray[np.float64], row: Any, point: Vector) -> Vector:
+def placed(rotation: F64, translation: F64, row: Any, point: Vector) -> Vector:
     """Return a point in pose ``row``, rounded; exact for the identity, and for whole numbers in turns by 90 degrees."""
     x, y, z = point
     return (

@@ -12,12 +12,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.tree import make_tree
-from choque._core.types import Integer
+from choque._core.types import F32, F64, I32, I64, U32, Integer
 from choque._core.vector import Vector
 from choque.meshes.order import spatial_order
 from choque.meshes.triangles import Triangle
@@ -28,16 +27,16 @@ WIDTH = 16  # triangles in a block
 class Surface(NamedTuple):
     """A mesh and its tree, as kernels take it."""
 
-    vertices: NDArray[np.float64]  # (n, 3) float64
-    corners: NDArray[np.int32]  # (m, 3) int32: the vertices of the triangle at each place of the tree
-    rows: NDArray[np.uint32]  # (m,) uint32: the face at each place
-    lanes: NDArray[np.float32]  # (blocks · 96,) float32: the bounds of `choque._core.tree.Tree`, relative to ``middle``
+    vertices: F64  # (n, 3) float64
+    corners: I32  # (m, 3) int32: the vertices of the triangle at each place of the tree
+    rows: U32  # (m,) uint32: the face at each place
+    lanes: F32  # (blocks · 96,) float32: the bounds of `choque._core.tree.Tree`, relative to ``middle``
     # (blocks · 80,) float32: sixteen lanes each of a unit normal (3) and of the least and greatest n · x
-    slabs: NDArray[np.float32]
-    level_first: NDArray[np.int64]  # (levels + 1,) int64: the first block of each level
-    middle: NDArray[np.float64]  # (3,) float64: the middle of the box around the mesh
+    slabs: F32
+    level_first: I64  # (levels + 1,) int64: the first block of each level
+    middle: F64  # (3,) float64: the middle of the box around the mesh
     # (12,) float64: the bounds around all lanes, five zeros for no slab, and twice the greatest magnitude of these
-    root: NDArray[np.float64]
+    root: F64
 
     @property
     def nbytes(self) -> int:
@@ -45,12 +44,10 @@ class Surface(NamedTuple):
         return sum(part.nbytes for part in (self.corners, self.rows, self.lanes, self.slabs, self.level_first))
 
 
-def make_surface(
-    vertices: NDArray[np.float64], faces: NDArray[np.int32], thread_count: int, rows: NDArray[np.uint32] | None = None
-) -> Surface:
+def make_surface(vertices: F64, faces: I32, thread_count: int, rows: U32 | None = None) -> Surface:
     """Order the faces, unless in the order ``rows``, and build their tree. O(n log n) time; 64 bytes a triangle."""
     middle = 0.5 * vertices.min(axis=0) + 0.5 * vertices.max(axis=0) if len(vertices) else np.zeros(3)
-    records: NDArray[np.float32] = memory.empty((len(faces), 6), np.float32)
+    records: F32 = memory.empty((len(faces), 6), np.float32)
     threads.over_ranges(_fill_records, len(faces), thread_count, vertices, faces, middle, records)
     tree = make_tree(records, spatial_order(records, thread_count) if rows is None else rows, thread_count)
     corners = np.empty((len(faces), 3), np.int32)
@@ -71,9 +68,7 @@ def make_surface(
     return Surface(vertices, corners, tree.rows, lanes, slabs, tree.level_first, middle, root)
 
 
-def _fill_level(
-    parts: list[tuple[int, int]], first: int, width: int, mesh: Any, slabs: NDArray[np.float32], part: int
-) -> None:
+def _fill_level(parts: list[tuple[int, int]], first: int, width: int, mesh: Any, slabs: F32, part: int) -> None:
     _fill_slabs(*parts[part], first, width, mesh, slabs)
 
 
@@ -96,7 +91,7 @@ def _reorder(first: int, last: int, faces: Any, rows: Any, corners: Any) -> None
 
 
 @kernel
-def _fill_slabs(start: int, stop: int, first: int, width: int, mesh: Any, slabs: NDArray[np.float32]) -> None:
+def _fill_slabs(start: int, stop: int, first: int, width: int, mesh: Any, slabs: F32) -> None:
     """Write the slabs of some lanes of a level, each around ``width`` triangles."""
     vertices, corners, middle = mesh
     for lane in range(start, stop):
@@ -153,7 +148,7 @@ def triangle_at(surface: Surface, place: Integer) -> Triangle:
 
 
 @helper
-def box_around(triangle: Triangle, middle: NDArray[np.float64]) -> tuple[Any, Any, Any, Any, Any, Any]:
+def box_around(triangle: Triangle, middle: F64) -> tuple[Any, Any, Any, Any, Any, Any]:
     """Return the bounds of a triangle as those of lanes: relative to ``middle``, in float32, rounded outward."""
     a, b, c = triangle
     return (

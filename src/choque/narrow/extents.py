@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline, kernel
 from choque._core.threads import over_ranges
-from choque._core.types import Floats, Integer
+from choque._core.types import F64, Floats, Integer
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, KIND_COUNT, KINDS_ALLOWED, MESH, PLANE, SPHERE, TILE, Shapes, Solids
@@ -46,7 +45,7 @@ def bound(kernel: Callable[..., int], shapes: Shapes, thread_count: int, *output
 
 @kernel
 def bound_slabs(
-    first: int, last: int, solids: Solids, slack: float, directions: NDArray[np.float64], lower: Floats, upper: Floats
+    first: int, last: int, solids: Solids, slack: float, directions: F64, lower: Floats, upper: Floats
 ) -> int:
     """Write the extent of each body along each of the ``directions`` (k, 3), exact up to ``slack``: (n, k) each."""
     kind, position, rotation, size, hull, points, starts = solids

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.jacobi import symmetric_eigen
-from choque._core.types import Rows
+from choque._core.types import F64, I64, Rows
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.meshes import READERS, read_mesh
 from choque.files.source import lower_suffix, naming_damage, read_head
@@ -33,17 +33,17 @@ PRINCIPAL = 1e-9  # axes are principal if the mixed moments are below this fract
 class Hull:
     """One convex solid around its centre of mass, along its principal axes; or a mesh as it was given."""
 
-    points: NDArray[np.float64]
+    points: F64
     """(v, 3)."""
-    triangles: NDArray[np.int64]
+    triangles: I64
     """(t, 3) rows of ``points``, counter-clockwise from outside."""
     volume: float
     """0 for a mesh."""
-    spread: NDArray[np.float64]
+    spread: F64
     """(3,) the mean of x², y² and z² over the solid."""
-    center: NDArray[np.float64]
+    center: F64
     """(3,) the centre of mass in the coordinates of the given vertices."""
-    frame: NDArray[np.float64]
+    frame: F64
     """(3, 3) a point p of the hull was given as ``frame @ p + center``."""
 
     @cached_property
@@ -54,7 +54,7 @@ class Hull:
         return Mesh(self.points, self.triangles)
 
     @cached_property
-    def rims(self) -> NDArray[np.float64]:
+    def rims(self) -> F64:
         """(t, 3, 3) the normals of the neighbours of each triangle; see `choque.narrow.manifolds.triangles`."""
         from choque.narrow.manifolds.triangles import rims_of
 
@@ -68,11 +68,11 @@ class Posed:
     hulls: Hulls
     row: Rows
     """(n,) the hull of each body."""
-    position: NDArray[np.float64]
+    position: F64
     """(n, 3)."""
-    rotation: NDArray[np.float64]
+    rotation: F64
     """(n, 3, 3)."""
-    scale: NDArray[np.float64]
+    scale: F64
     """(n, 3) along the axes of the hull."""
     is_single: bool = False
     """Whether it was made from one pose, so that results are numbers instead of arrays."""
@@ -122,16 +122,16 @@ class Hulls:
         self._hulls = tuple(hulls)
         counts = [len(hull.points) for hull in self._hulls]
         self.first: Rows = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
-        self.points: NDArray[np.float64] = _stacked([hull.points for hull in self._hulls], (3,))
-        self.triangles: NDArray[np.int64] = _stacked([hull.triangles for hull in self._hulls], (3,)).astype(np.int64)
+        self.points: F64 = _stacked([hull.points for hull in self._hulls], (3,))
+        self.triangles: I64 = _stacked([hull.triangles for hull in self._hulls], (3,)).astype(np.int64)
         sizes = [len(hull.triangles) for hull in self._hulls]
         self.triangle_first: Rows = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
-        self.volume: NDArray[np.float64] = np.array([hull.volume for hull in self._hulls], np.float64)
-        self.spread: NDArray[np.float64] = np.array([hull.spread for hull in self._hulls]).reshape(-1, 3)
-        self.center: NDArray[np.float64] = np.array([hull.center for hull in self._hulls]).reshape(-1, 3)
-        self.frame: NDArray[np.float64] = np.array([hull.frame for hull in self._hulls]).reshape(-1, 3, 3)
+        self.volume: F64 = np.array([hull.volume for hull in self._hulls], np.float64)
+        self.spread: F64 = np.array([hull.spread for hull in self._hulls]).reshape(-1, 3)
+        self.center: F64 = np.array([hull.center for hull in self._hulls]).reshape(-1, 3)
+        self.frame: F64 = np.array([hull.frame for hull in self._hulls]).reshape(-1, 3, 3)
         reaches = [np.linalg.norm(hull.points, axis=1).max() for hull in self._hulls]
-        self.radius: NDArray[np.float64] = np.array(reaches, np.float64)
+        self.radius: F64 = np.array(reaches, np.float64)
         self.graph: Rows = _pack_graph(self._hulls)
 
     def __len__(self) -> int:
@@ -204,7 +204,7 @@ class Hulls:
         return type(self)(self._hulls[row] for row in check.rows(rows, "rows", len(self)).tolist())
 
     @cached_property
-    def half_extent(self) -> NDArray[np.float64]:
+    def half_extent(self) -> F64:
         """(h, 3) half the extent of each hull along its own axes."""
         if not len(self):
             return np.empty((0, 3))
@@ -212,7 +212,7 @@ class Hulls:
         return np.asarray(0.5 * (upper - lower))
 
     @cached_property
-    def outline(self) -> tuple[NDArray[np.float64], Rows]:
+    def outline(self) -> tuple[F64, Rows]:
         """Points that bound each hull, and where those of each begin: of a mesh, the corners of the box around it.
 
         A box around a mesh that is turned is wider than needed, and costs the same for any number of vertices.
@@ -221,13 +221,13 @@ class Hulls:
         first = np.concatenate([[0], np.cumsum([len(points) for points in around], dtype=np.int64)])
         return _stacked(around, (3,)), first
 
-    def inertia(self, row: ArrayLike, scale: ArrayLike, mass: ArrayLike) -> NDArray[np.float64]:
+    def inertia(self, row: ArrayLike, scale: ArrayLike, mass: ArrayLike) -> F64:
         """Return (n, 3) principal moments of inertia for the hulls ``row`` (n,), the ``scale`` (n, 3) and a mass.
 
         Scaling along principal axes leaves them principal.
         """
         spread = self.spread[check.rows(row, "row", len(self))] * np.square(np.asarray(scale, np.float64))
-        moments: NDArray[np.float64] = spread.sum(axis=1, keepdims=True) - spread
+        moments: F64 = spread.sum(axis=1, keepdims=True) - spread
         return np.asarray(mass, np.float64)[..., None] * moments
 
     def at(
@@ -286,7 +286,7 @@ def _centred(faces: Faces) -> Hull:
     return Hull(points, faces.triangles, mass.volume, np.diag(moments) / mass.volume, mass.center, frame)
 
 
-def _least_turn(axes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _least_turn(axes: F64) -> F64:
     """Return the smallest rotation whose columns are these ``axes`` (rows), in some order and with some signs."""
     order = max(permutations(range(3)), key=lambda rows: float(np.abs(np.diag(axes[list(rows)])).sum()))
     frame = axes[list(order)].T
@@ -296,11 +296,11 @@ def _least_turn(axes: NDArray[np.float64]) -> NDArray[np.float64]:
     return frame
 
 
-def _stacked(parts: list[NDArray[np.float64]] | list[NDArray[np.int64]], tail: tuple[int, ...]) -> NDArray[np.float64]:
+def _stacked(parts: list[F64] | list[I64], tail: tuple[int, ...]) -> F64:
     return np.ascontiguousarray(np.concatenate(parts)) if parts else np.empty((0, *tail))
 
 
-def _corners(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _corners(points: F64) -> F64:
     return np.array(list(product(*zip(points.min(axis=0), points.max(axis=0), strict=True))))
 
 
@@ -321,7 +321,7 @@ def _named(kind: str, row: int, all_of_them: tuple[ArrayLike, ...]) -> str:
     return f"The {kind}" if len(all_of_them) == 1 else f"{kind.capitalize()} {row}"
 
 
-def _read_vertices(path: Path) -> NDArray[np.float64]:
+def _read_vertices(path: Path) -> F64:
     suffix = lower_suffix(path)
     if suffix not in TRIMESH_SUFFIXES:
         if suffix not in READERS:

@@ -14,10 +14,10 @@ from types import FunctionType
 from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Floats, Integer, Pairs, Rows
+from choque._core.types import U8, U32, Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector, along, store
 
 MAX_POINTS = 4  # the maximum number of points in a manifold
@@ -30,8 +30,8 @@ class ContactArrays(NamedTuple):
     normal: Floats
     points: Floats
     separations: Floats
-    features: NDArray[np.uint32]
-    point_count: NDArray[np.uint8]
+    features: U32
+    point_count: U8
 
     @classmethod
     def empty(cls, count: int, dtype: DTypeLike, max_points: int = 1) -> Self:
@@ -78,8 +78,8 @@ class Contacts:
     normal: Floats
     points: Floats
     separations: Floats
-    features: NDArray[np.uint32]
-    point_count: NDArray[np.uint8]
+    features: U32
+    point_count: U8
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -269,7 +269,7 @@ def read_pose(position: Floats, rotation: Floats, size: Floats, row: Integer, fl
 
 @helper
 def _write(
-    normal: Floats, points: Floats, separations: Floats, features: NDArray[np.uint32], pair: Integer, manifold: Manifold
+    normal: Floats, points: Floats, separations: Floats, features: U32, pair: Integer, manifold: Manifold
 ) -> None:
     store(normal, pair, manifold.normal)
     for place in range(len(manifold.points)):  # a constant, so that the compiler unrolls the loop

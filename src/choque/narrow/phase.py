@@ -9,12 +9,12 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.kernel import kernel
 from choque._core.threads import block_supply, resolve_count, run
-from choque._core.types import Pairs
+from choque._core.types import I8, I32, I64, U8, Pairs
 from choque.errors import InvalidInput
 from choque.narrow.pair import ContactArrays, Contacts, Loop, PoseArrays, pair_loop
 from choque.narrow.rules import EXACT, RULES
@@ -250,7 +250,7 @@ class NarrowPhase:
         self._seconds[code] += perf_counter() - began
 
 
-def _tally(starts: NDArray[np.int64], contacts: NDArray[np.int64], seconds: list[float]) -> dict[str, KindTally]:
+def _tally(starts: I64, contacts: I64, seconds: list[float]) -> dict[str, KindTally]:
     return {
         KINDS[code]: KindTally(last - first, int(contacts[code]), seconds[code])
         for code, first, last in _groups(starts)
@@ -265,7 +265,7 @@ class _Group(NamedTuple):
     last: int
 
 
-def _groups(starts: NDArray[np.int64]) -> list[_Group]:
+def _groups(starts: I64) -> list[_Group]:
     """Return the groups that have pairs, by ascending code."""
     bounds = starts.tolist()
     return [_Group(code, first, last) for code, (first, last) in enumerate(pairwise(bounds)) if first < last]
@@ -319,14 +319,7 @@ def _refusal(shapes: Shapes, pairs: Pairs, place: int) -> InvalidInput:
 
 
 @kernel
-def _group_pairs(
-    kind: NDArray[np.int8],
-    pairs: Pairs,
-    code: NDArray[np.uint8],
-    slot: NDArray[np.int32],
-    rows: Pairs,
-    starts: NDArray[np.int64],
-) -> int:
+def _group_pairs(kind: I8, pairs: Pairs, code: U8, slot: I32, rows: Pairs, starts: I64) -> int:
     """Sort ``pairs`` into groups of equal kinds by counting: O(m), stable.
 
     Writes ``starts`` (k² + 1,), zeros at first, where the group of each ``code`` first·k + second begins, ``rows``, the
@@ -369,7 +362,7 @@ def _group_pairs(
 
 
 @kernel
-def _count_contacts(point_count: NDArray[np.uint8], starts: NDArray[np.int64], contacts: NDArray[np.int64]) -> int:
+def _count_contacts(point_count: U8, starts: I64, contacts: I64) -> int:
     """Count the contacts of each group into ``contacts`` (k²,), and return their sum."""
     total = 0
     for group in range(contacts.size):
@@ -382,7 +375,7 @@ def _count_contacts(point_count: NDArray[np.uint8], starts: NDArray[np.int64], c
 
 
 @kernel
-def _gather(pairs: Pairs, slot: NDArray[np.int32], found: ContactArrays, answer: ContactArrays) -> None:
+def _gather(pairs: Pairs, slot: I32, found: ContactArrays, answer: ContactArrays) -> None:
     """Copy the contacts in the order of the pairs, normals from the smaller row to the larger."""
     rows, normal, points, separations, features, point_count = found
     answer_pairs, answer_normal, answer_points, answer_separations, answer_features, answer_count = answer

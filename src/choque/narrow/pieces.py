@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from choque._core.types import Floats, Rows
+from choque._core.types import F64, Floats, Rows
 from choque.narrow.convex.cores import cores_of_shapes
 from choque.narrow.convex.probe import CONTACT, SHALLOW, probe_pairs
 from choque.narrow.pair import ContactArrays
@@ -35,7 +34,7 @@ def mesh_of(shapes: Shapes, row: int) -> Mesh:
     return found
 
 
-def local_boxes(shapes: Shapes, meshes: Rows, lower: Floats, upper: Floats) -> NDArray[np.float64]:
+def local_boxes(shapes: Shapes, meshes: Rows, lower: Floats, upper: Floats) -> F64:
     """Return boxes (k, 6) in the frames of the shapes ``meshes`` (k,) around boxes of the world, rounded outward."""
     turn = shapes.rotation[meshes].astype(np.float64)
     place = shapes.position[meshes].astype(np.float64)
@@ -46,7 +45,7 @@ def local_boxes(shapes: Shapes, meshes: Rows, lower: Floats, upper: Floats) -> N
     return np.concatenate((around - reach, around + reach), axis=1)
 
 
-def pieces_near(shapes: Shapes, meshes: Rows, boxes: NDArray[np.float64], thread_count: int) -> Pieces:
+def pieces_near(shapes: Shapes, meshes: Rows, boxes: F64, thread_count: int) -> Pieces:
     """Return the triangles of the shape ``meshes[k]`` near the box ``boxes[k]`` (6,), in its frame, for all k."""
     parts = []
     for mesh in np.unique(meshes).tolist():
@@ -58,7 +57,7 @@ def pieces_near(shapes: Shapes, meshes: Rows, boxes: NDArray[np.float64], thread
     return Pieces(both[:, 0], both[:, 1])
 
 
-def corners_of(shapes: Shapes, meshes: Rows, faces: Rows) -> NDArray[np.float64]:
+def corners_of(shapes: Shapes, meshes: Rows, faces: Rows) -> F64:
     """Return the corners (m, 3, 3) in the world of one face of each of the shapes ``meshes`` (m,)."""
     corners = np.empty((len(faces), 3, 3))
     for mesh in np.unique(meshes).tolist():
@@ -103,8 +102,8 @@ def _deepest(
     found: ContactArrays,
     pair: Rows,
     other: Rows | None,
-    first: NDArray[np.float64] | None,
-    second: NDArray[np.float64],
+    first: F64 | None,
+    second: F64,
     thread_count: int,
 ) -> None:
     """Write for each pair the deepest contact of its pieces.

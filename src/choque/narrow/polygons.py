@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core.kernel import kernel
 from choque._core.morton import morton_order
 from choque._core.predicates import line_side
 from choque._core.tree import make_tree
 from choque._core.tree_query import query_boxes
-from choque._core.types import Pairs
+from choque._core.types import F64, I8, Pairs
 from choque.errors import InvalidInput
 
 
@@ -33,7 +33,7 @@ class Contact:
         return bool(len(self.edges)) or self.inside != ""
 
 
-def as_polygon(vertices: ArrayLike, name: str = "The polygon") -> NDArray[np.float64]:
+def as_polygon(vertices: ArrayLike, name: str = "The polygon") -> F64:
     """Return ``vertices`` as (k, 2) finite float64 with k ≥ 3."""
     try:
         points = np.array(vertices, np.float64)
@@ -76,7 +76,7 @@ def contact(first: ArrayLike, second: ArrayLike) -> Contact:
     return Contact(touching, "first" if contains(b, a[0]) else "")
 
 
-def contains(polygon: NDArray[np.float64], point: NDArray[np.float64]) -> bool:
+def contains(polygon: F64, point: F64) -> bool:
     """Return whether a point off the outline lies inside ``polygon``, by counting edges to its right. Exact."""
     start, end = polygon, np.roll(polygon, -1, axis=0)
     below, above = start[:, 1] <= point[1], end[:, 1] <= point[1]
@@ -86,7 +86,7 @@ def contains(polygon: NDArray[np.float64], point: NDArray[np.float64]) -> bool:
 
 
 @kernel
-def turns(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> NDArray[np.int8]:
+def turns(a: F64, b: F64, c: F64) -> I8:
     """Return (n,) the sign of the area of each triangle: 1 if a, b, c turn left, −1 right, 0 on one line. Exact."""
     signs = np.empty(a.shape[0], np.int8)
     for row in range(a.shape[0]):
@@ -95,13 +95,13 @@ def turns(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]
     return signs
 
 
-def close_edges(first: NDArray[np.float64], second: NDArray[np.float64]) -> Pairs:
+def close_edges(first: F64, second: F64) -> Pairs:
     """Return (k, 2) the pairs of edges of two outlines whose boxes overlap, touching included, sorted."""
     own, others = _edge_boxes(first), _edge_boxes(second)
     return query_boxes(make_tree(others, morton_order(others, 1), 1), own, 1)
 
 
-def _edge_boxes(vertices: NDArray[np.float64]) -> NDArray[np.float64]:
+def _edge_boxes(vertices: F64) -> F64:
     """Return the boxes (k, 6) around the edges of an outline (k, 2)."""
     following, flat = np.roll(vertices, -1, axis=0), np.zeros((len(vertices), 1))
     return np.hstack((np.minimum(vertices, following), flat, np.maximum(vertices, following), flat))

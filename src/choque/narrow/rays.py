@@ -6,11 +6,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, resolve_count, run
-from choque._core.types import Floats, Integer, Pairs
+from choque._core.types import F64, I8, I32, I64, Floats, Integer, Pairs
 from choque._core.vector import Vector, cross, dot, point_of, scaled, subtract, unit
 from choque.narrow.hulls import Hulls
 from choque.narrow.shapes import CAPSULE, MESH, PLANE, SPHERE, TILE, Shapes
@@ -20,23 +19,23 @@ class Entries(NamedTuple):
     """Where rays enter solids."""
 
     # (m,) in units of the direction; 0 for a ray that starts in the solid, infinite for one that misses it
-    distance: NDArray[np.float64]
+    distance: F64
     # (m, 3) outward unit normals of the solids; 0 where there is no surface to enter through
-    normal: NDArray[np.float64]
+    normal: F64
 
 
 class _Posed(NamedTuple):
     """Solids in float64, one for each pair, and the hulls that they refer to."""
 
-    kind: NDArray[np.int8]
-    position: NDArray[np.float64]
-    rotation: NDArray[np.float64]
-    size: NDArray[np.float64]
-    hull: NDArray[np.int32]
-    points: NDArray[np.float64]
-    first: NDArray[np.int64]
-    triangles: NDArray[np.int64]
-    triangle_first: NDArray[np.int64]
+    kind: I8
+    position: F64
+    rotation: F64
+    size: F64
+    hull: I32
+    points: F64
+    first: I64
+    triangles: I64
+    triangle_first: I64
 
 
 def enter_solids(
@@ -69,7 +68,7 @@ def enter_solids(
 
 
 @kernel
-def _enter(first: Integer, last: Integer, rays: NDArray[np.float64], solids: _Posed, found: Entries) -> None:
+def _enter(first: Integer, last: Integer, rays: F64, solids: _Posed, found: Entries) -> None:
     """Write the entries of the pairs ``first … last − 1``."""
     kind, position, rotation, size, hull, points, starts, triangles, triangle_starts = solids
     distance, normal = found

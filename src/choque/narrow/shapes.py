@@ -7,9 +7,9 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from choque._core.types import Floats
+from choque._core.types import F64, I8, I32, I64, Floats
 from choque.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ _NO_HULLS = np.zeros(1, np.int64)
 class Solids(NamedTuple):
     """The arrays of `Shapes` as kernels take them; hulls are empty where there are none."""
 
-    kind: NDArray[np.int8]
+    kind: I8
     position: Floats
     rotation: Floats
     size: Floats
-    hull: NDArray[np.int32]
-    points: NDArray[np.float64]  # (V, 3) the vertices of all hulls, one hull after the other
-    starts: NDArray[np.int64]  # (h + 1,) where the vertices of each hull start
+    hull: I32
+    points: F64  # (V, 3) the vertices of all hulls, one hull after the other
+    starts: I64  # (h + 1,) where the vertices of each hull start
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +74,11 @@ class Shapes:
         The convex hulls and meshes that bodies refer to, `choque.narrow.Hulls`; None where there are none.
     """
 
-    kind: NDArray[np.int8]
+    kind: I8
     position: Floats
     rotation: Floats
     size: Floats
-    hull: NDArray[np.int32] | None = None
+    hull: I32 | None = None
     hulls: Any = None
 
     def __len__(self) -> int:

@@ -7,8 +7,9 @@ from itertools import combinations, permutations, product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from choque._core.types import F64, I64
 from choque.errors import InvalidInput, UnknownName, require
 
 FEW_POINTS = 32  # up to this many points every triple is tried as a face, which needs no other library
@@ -22,19 +23,19 @@ LARGEST, SMALLEST = 1e50, 1e-50
 class Faces(NamedTuple):
     """A closed convex surface."""
 
-    points: NDArray[np.float64]  # (v, 3) the vertices of the hull
-    triangles: NDArray[np.int64]  # (t, 3) rows of ``points``, counter-clockwise from outside
+    points: F64  # (v, 3) the vertices of the hull
+    triangles: I64  # (t, 3) rows of ``points``, counter-clockwise from outside
 
 
 class Mass(NamedTuple):
     """A solid of density 1."""
 
     volume: float
-    center: NDArray[np.float64]  # (3,)
-    moments: NDArray[np.float64]  # (3, 3) the integral of x xᵀ around the centre
+    center: F64  # (3,)
+    moments: F64  # (3, 3) the integral of x xᵀ around the centre
 
 
-def as_cloud(points: ArrayLike, what: str) -> NDArray[np.float64]:
+def as_cloud(points: ArrayLike, what: str) -> F64:
     """Return ``points`` as (v, 3) float64 up to `LARGEST`, v ≥ 1, or raise `InvalidInput` about ``what``."""
     try:
         cloud = np.ascontiguousarray(points, np.float64)
@@ -79,7 +80,7 @@ def hull_faces(points: ArrayLike, what: str = "The hull") -> Faces:
     return Faces(np.ascontiguousarray(cloud[used]), np.ascontiguousarray(triangles.reshape(-1, 3)))
 
 
-def neighbours(triangles: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def neighbours(triangles: I64, count: int) -> tuple[I64, I64]:
     """Return the neighbours of ``count`` vertices: where those of each start, (count + 1,), and all, ascending."""
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     edges = np.unique(np.concatenate([edges, edges[:, ::-1]]), axis=0)
@@ -100,7 +101,7 @@ def mass_of(faces: Faces) -> Mass:
     return Mass(volume, inner + centre, moments)
 
 
-def _try_triples(cloud: NDArray[np.float64], slack: float) -> NDArray[np.int64]:
+def _try_triples(cloud: F64, slack: float) -> I64:
     """Return the hull of few points: triples with all points on one side, as fans if a face has more corners.
 
     Points within ``slack`` of a plane lie on it; the cloud is about as wide as 1 along every direction.
@@ -115,7 +116,7 @@ def _try_triples(cloud: NDArray[np.float64], slack: float) -> NDArray[np.int64]:
     above, below = (heights > slack).any(axis=1), (heights < -slack).any(axis=1)
     on_hull = above != below
     normals[above] *= -1
-    polygons: dict[tuple[int, ...], NDArray[np.float64]] = {}
+    polygons: dict[tuple[int, ...], F64] = {}
     for normal, height in zip(normals[on_hull], heights[on_hull], strict=True):
         members = tuple(np.flatnonzero(np.abs(height) <= slack).tolist())
         polygons.setdefault(members, normal)
@@ -123,7 +124,7 @@ def _try_triples(cloud: NDArray[np.float64], slack: float) -> NDArray[np.int64]:
     return np.concatenate(fans)
 
 
-def _fan(cloud: NDArray[np.float64], members: NDArray[np.int64], normal: NDArray[np.float64]) -> NDArray[np.int64]:
+def _fan(cloud: F64, members: I64, normal: F64) -> I64:
     """Return the triangles of one face, its corners in order around the ``normal``, without points inside or on edges.
 
     By gift wrapping (Jarvis, 1973): after a corner comes the farthest of the points that have no point to the right of
@@ -145,7 +146,7 @@ def _fan(cloud: NDArray[np.float64], members: NDArray[np.int64], normal: NDArray
     return np.column_stack([np.full(len(corners) - 2, corners[0]), corners[1:-1], corners[2:]])
 
 
-def _ask_qhull(cloud: NDArray[np.float64]) -> NDArray[np.int64]:
+def _ask_qhull(cloud: F64) -> I64:
     """Return the triangles of Qhull, oriented outward."""
     spatial = require("scipy.spatial", extra="mesh", purpose="to take the convex hull of more than 32 points")
     try:
@@ -153,7 +154,7 @@ def _ask_qhull(cloud: NDArray[np.float64]) -> NDArray[np.int64]:
     except spatial.QhullError as problem:
         reason = str(problem).strip().splitlines()[0]
         raise InvalidInput(f"The hull of {len(cloud)} points could not be taken: {reason}") from None
-    triangles: NDArray[np.int64] = hull.simplices.astype(np.int64)
+    triangles: I64 = hull.simplices.astype(np.int64)
     corners = cloud[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     inward = np.einsum("ti,ti->t", normals, hull.equations[:, :3]) < 0

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.threads import resolve_count
+from choque._core.types import I64
 from choque.errors import InvalidInput
 from choque.neighbors._cells import Cells, check_cells
 from choque.neighbors._find import (
@@ -82,13 +82,13 @@ def _attribute(atoms: Any, name: str) -> Any:
         ) from None
 
 
-def _check_kinds(atoms: Any, count: int) -> NDArray[np.int64]:
+def _check_kinds(atoms: Any, count: int) -> I64:
     kinds = check.integers(_attribute(atoms, "numbers"), "numbers", 0)
     return check.same_length(np.atleast_1d(kinds), "numbers", count, "atoms").astype(np.int64)
 
 
 def _search_kinds(
-    group: Group, kinds: NDArray[np.int64], cutoffs: Mapping[Any, float], cells: Cells, part: int, letters: str
+    group: Group, kinds: I64, cutoffs: Mapping[Any, float], cells: Cells, part: int, letters: str
 ) -> Lists:
     """Search kind by kind: each two kinds have a cut-off of their own."""
     members = {int(kind): group.take(np.flatnonzero(kinds == kind)) for kind in np.unique(kinds)}

@@ -6,11 +6,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import memory
 from choque._core.cells import extent_of
 from choque._core.kernel import kernel
+from choque._core.types import F64, I32, Bools
 from choque.errors import InvalidInput
 
 MAX_POINTS = 2**31 - 1  # maximum number of points and images of a search: they are numbered by int32
@@ -25,10 +26,10 @@ class Cells(NamedTuple):
     """Cells of k systems."""
 
     # (k, 3, 3) float64, a vector a row; axes that do not repeat have unit vectors orthogonal to all others
-    vectors: NDArray[np.float64]
-    inverse: NDArray[np.float64]  # (k, 3, 3): fractional coordinates are positions times this
-    heights: NDArray[np.float64]  # (k, 3): the distances between opposite faces
-    periodic: NDArray[np.bool_]  # (k, 3) bool
+    vectors: F64
+    inverse: F64  # (k, 3, 3): fractional coordinates are positions times this
+    heights: F64  # (k, 3): the distances between opposite faces
+    periodic: Bools  # (k, 3) bool
 
     def take(self, system: int) -> Cells:
         """Return the cell of one system."""
@@ -66,11 +67,11 @@ def check_cells(
             )
         vectors[:, :dimension, :dimension] = given
         _complete(vectors, flags, count)
-    inverse: NDArray[np.float64] = np.linalg.inv(vectors).astype(np.float64, copy=False)
+    inverse: F64 = np.linalg.inv(vectors).astype(np.float64, copy=False)
     return Cells(vectors, inverse, 1 / np.linalg.norm(inverse, axis=1), flags)
 
 
-def _flags(periodic: ArrayLike | None, dimension: int, count: int | None, has_cell: bool) -> NDArray[np.bool_]:
+def _flags(periodic: ArrayLike | None, dimension: int, count: int | None, has_cell: bool) -> Bools:
     given = np.asarray(has_cell if periodic is None else periodic)
     shapes: tuple[tuple[int, ...], ...] = ((), (dimension,))
     if count is not None:
@@ -84,7 +85,7 @@ def _flags(periodic: ArrayLike | None, dimension: int, count: int | None, has_ce
     return given
 
 
-def _vectors(cell: ArrayLike, dimension: int, count: int | None) -> NDArray[np.float64]:
+def _vectors(cell: ArrayLike, dimension: int, count: int | None) -> F64:
     """Return (k, d, d) vectors."""
     try:
         given = np.asarray(cell, np.float64)
@@ -105,7 +106,7 @@ def _vectors(cell: ArrayLike, dimension: int, count: int | None) -> NDArray[np.f
     return np.broadcast_to(given, (1 if count is None else count, *square))
 
 
-def _refuse_left_handed(vectors: NDArray[np.float64], periodic: NDArray[np.bool_]) -> None:
+def _refuse_left_handed(vectors: F64, periodic: Bools) -> None:
     lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
     volume = np.linalg.det(vectors / np.where(lengths > 0, lengths, 1.0))
     for system in np.flatnonzero((volume < -MIN_VOLUME) & periodic.any(axis=1))[:1]:
@@ -115,7 +116,7 @@ def _refuse_left_handed(vectors: NDArray[np.float64], periodic: NDArray[np.bool_
         )
 
 
-def _complete(vectors: NDArray[np.float64], periodic: NDArray[np.bool_], count: int | None) -> None:
+def _complete(vectors: F64, periodic: Bools, count: int | None) -> None:
     """Replace the vectors of axes that do not repeat by unit vectors orthogonal to all others, in place.
 
     Only the repeating vectors enter the rule. With such a completion the heights are the largest possible ones.
@@ -149,12 +150,12 @@ def _of(system: int, count: int | None) -> str:
 class Images(NamedTuple):
     """Points wrapped into a cell, and the images around it that can be near a wrapped point."""
 
-    source: NDArray[np.int32]  # (m,) int32: the row of the point of each; the points themselves come first
-    place: NDArray[np.float64]  # (m, 3) float64: where it is
-    shift: NDArray[np.int32]  # (m, 3) int32: place = position + shift · vectors
+    source: I32  # (m,) int32: the row of the point of each; the points themselves come first
+    place: F64  # (m, 3) float64: where it is
+    shift: I32  # (m, 3) int32: place = position + shift · vectors
 
 
-def points_in(position: NDArray[np.float64], cell: Cells) -> Images:
+def points_in(position: F64, cell: Cells) -> Images:
     """Return ``position`` (n, 3), wrapped into the cell."""
     source = np.arange(len(position), dtype=np.int32)
     if not cell.periodic.any():
@@ -164,9 +165,7 @@ def points_in(position: NDArray[np.float64], cell: Cells) -> Images:
     return images
 
 
-def images_of(
-    position: NDArray[np.float64], cell: Cells, reach: float, targets: NDArray[np.float64] | None = None
-) -> Images:
+def images_of(position: F64, cell: Cells, reach: float, targets: F64 | None = None) -> Images:
     """Return ``position`` (n, 3), wrapped, and all images within ``reach`` of ``targets``, by default of itself.
 
     Exact for any cell: a point within ``reach`` of another has fractional coordinates within ``reach`` / height of
@@ -196,7 +195,7 @@ def images_of(
     return images
 
 
-def margins(reach: float, cells: Cells, largest: float) -> NDArray[np.float64]:
+def margins(reach: float, cells: Cells, largest: float) -> F64:
     """Return the maximum difference of fractional coordinates of neighbours, (k, 3), rounding included.
 
     ``largest`` is the largest absolute coordinate of a point.
@@ -205,7 +204,7 @@ def margins(reach: float, cells: Cells, largest: float) -> NDArray[np.float64]:
     return np.where(cells.periodic, rounded / cells.heights + 1e-9, 0.0)
 
 
-def check_image_count(cells_reached: NDArray[np.float64], count: int, reach: float) -> None:
+def check_image_count(cells_reached: F64, count: int, reach: float) -> None:
     """Refuse a search of ``count`` points that reaches more images than can be numbered."""
     total = float(cells_reached.prod(axis=1).max(initial=0)) * count
     if total > MAX_POINTS:
@@ -216,7 +215,7 @@ def check_image_count(cells_reached: NDArray[np.float64], count: int, reach: flo
         )
 
 
-def wrapped(position: NDArray[np.float64], cell: Cells) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def wrapped(position: F64, cell: Cells) -> tuple[F64, I32]:
     """Return fractional coordinates, in [0, 1] on periodic axes, and the whole cells that were added to get there."""
     fraction, whole = memory.empty(position.shape, np.float64), memory.empty(position.shape, np.float64)
     wrap_points(np.zeros(1, np.int64), np.array([len(position)]), position, cell, fraction, whole)
@@ -224,7 +223,7 @@ def wrapped(position: NDArray[np.float64], cell: Cells) -> tuple[NDArray[np.floa
     return fraction, whole.astype(np.int32)
 
 
-def check_cells_away(whole: NDArray[np.float64], position: NDArray[np.float64]) -> None:
+def check_cells_away(whole: F64, position: F64) -> None:
     """Refuse points that are too many cells (n, 3) away from their own."""
     if len(whole) and np.abs(extent_of(whole)).max() > MAX_CELLS_AWAY:
         row = int(np.argmax(np.abs(whole).max(axis=1)))

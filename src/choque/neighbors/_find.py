@@ -15,7 +15,7 @@ from choque._core.answers import as_answer
 from choque._core.kernel import forceinline, kernel
 from choque._core.tables import is_table, point_coordinates
 from choque._core.threads import resolve_count
-from choque._core.types import Integer
+from choque._core.types import F64, I64, Bools, Integer
 from choque.errors import InvalidInput
 from choque.neighbors._cells import Cells, check_cells, check_cells_away, check_image_count, margins, wrap_points
 from choque.neighbors.lists import Lists, empty_lists, offsets_of, write
@@ -120,13 +120,13 @@ class Task(NamedTuple):
 
     near: Group
     far: Group
-    starts: NDArray[np.int64]
+    starts: I64
     cells: Cells
     cutoff: float
     part: int
 
 
-def search(task: Task, wanted: str, thread_count: int) -> tuple[NDArray[np.int64], Lists]:
+def search(task: Task, wanted: str, thread_count: int) -> tuple[I64, Lists]:
     """Return offsets (n + 1,) and the arrays whose letters are ``wanted``."""
     near, starts = task.near, task.starts
     sizes = np.diff(starts)
@@ -145,7 +145,7 @@ def search(task: Task, wanted: str, thread_count: int) -> tuple[NDArray[np.int64
 
 def gather(
     passes: list[Pass], visit: Callable[..., None] | None, count: int, wanted: str, thread_count: int
-) -> tuple[NDArray[np.int64], Lists]:
+) -> tuple[I64, Lists]:
     """Count the neighbours of ``count`` points by all passes, then write them; return offsets and arrays.
 
     ``visit`` handles small systems.
@@ -240,7 +240,7 @@ def check_reach(cutoff: float | None, radii: ArrayLike | None) -> float:
     return reach
 
 
-def check_batch(batch: ArrayLike | None, count: int) -> NDArray[np.int64]:
+def check_batch(batch: ArrayLike | None, count: int) -> I64:
     """Return where each system starts, (k + 1,); one system if ``batch`` is None."""
     if batch is None:
         return np.array([0, count], np.int64)
@@ -268,21 +268,19 @@ MAX_SMALL = 128  # maximum number of points of a small system
 class Systems(NamedTuple):
     """Small systems."""
 
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]  # (k,) int64: the points of each
-    vectors: NDArray[np.float64]
-    margin: NDArray[np.float64]
+    first: I64
+    last: I64  # (k,) int64: the points of each
+    vectors: F64
+    margin: F64
     # (k, 3, 3), (k, 3), (k, 3): their cells, and the maximum difference of fractional coordinates of neighbours
-    periodic: NDArray[np.bool_]
+    periodic: Bools
     group: Group  # the points of all systems
-    fraction: NDArray[np.float64]
+    fraction: F64
     # (n, 3) float64: wrapped fractional coordinates, and the whole cells that were added to get there
-    whole: NDArray[np.float64]
+    whole: F64
 
 
-def prepare_small(
-    group: Group, starts: NDArray[np.int64], rows: NDArray[np.int64], cells: Cells, reach: float
-) -> Systems:
+def prepare_small(group: Group, starts: I64, rows: I64, cells: Cells, reach: float) -> Systems:
     """Wrap the points of those systems that are listed in ``rows``."""
     first, last = starts[rows], starts[rows + 1]
     own = Cells(cells.vectors[rows], cells.inverse[rows], cells.heights[rows], cells.periodic[rows])
@@ -295,7 +293,7 @@ def prepare_small(
 
 
 def visit_small(
-    systems: Systems, cutoff: float, part: int, cursor: NDArray[np.int64], lists: Lists | None, thread_count: int
+    systems: Systems, cutoff: float, part: int, cursor: I64, lists: Lists | None, thread_count: int
 ) -> None:
     """Add the number of neighbours of every point to ``cursor`` (n,), and write them from there on to ``lists``."""
     is_filling = lists is not None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check, threads
 from choque._core.kernel import kernel
+from choque._core.types import F64, I32, I64, Bools
 from choque.errors import InvalidInput
 from choque.neighbors._cells import Cells, check_cells
 from choque.neighbors._find import Task, answer, check_batch, check_group, check_quantities, check_reach, search
@@ -19,17 +20,17 @@ from choque.neighbors.search import FULL, HALF, step_between
 class Candidates(NamedTuple):
     """Pairs that were closer than cut-off and skin when the list was built."""
 
-    offsets: NDArray[np.int64]  # (n + 1,) int64: where those of each point start
-    j: NDArray[np.int32]  # (m,) int32: the other point
-    shift: NDArray[np.int32]  # (m, 3) int32: the cells between the two
+    offsets: I64  # (n + 1,) int64: where those of each point start
+    j: I32  # (m,) int32: the other point
+    shift: I32  # (m, 3) int32: the cells between the two
 
 
 class State(NamedTuple):
     """Candidates, and where the points are now."""
 
     candidates: Candidates
-    position: NDArray[np.float64]
-    vectors: NDArray[np.float64]
+    position: F64
+    vectors: F64
     cutoff: float
 
 
@@ -84,19 +85,19 @@ class Neighbors:
         return self._skin
 
     @property
-    def positions(self) -> NDArray[np.float64]:
+    def positions(self) -> F64:
         """(n, d) the points, as they were given by the last update."""
         return self._position[:, : self._dimension].copy()
 
     @property
-    def cell(self) -> NDArray[np.float64] | None:
+    def cell(self) -> F64 | None:
         """(d, d) the vectors of the cell, a row each; None if space repeats along none of them."""
         if self._cells is None or not self._cells.periodic.any():
             return None
         return self._cells.vectors[0, : self._dimension, : self._dimension].copy()
 
     @property
-    def periodic(self) -> NDArray[np.bool_]:
+    def periodic(self) -> Bools:
         """(d,) whether space repeats along each vector of the cell."""
         return np.zeros(0, np.bool_) if self._cells is None else self._cells.periodic[0, : self._dimension].copy()
 
@@ -106,7 +107,7 @@ class Neighbors:
         return self._rebuild_count
 
     @property
-    def offsets(self) -> NDArray[np.int64]:
+    def offsets(self) -> I64:
         """(n + 1,): the neighbours of point k are rows ``offsets[k]`` to ``offsets[k + 1]`` of what `find` returns."""
         return self._offsets
 
@@ -174,7 +175,7 @@ class Neighbors:
         self._visit(thread_count, self._cells, self._offsets[:-1].copy(), lists, True)
         return answer(lists, letters, self._dimension)
 
-    def _still_holds(self, position: NDArray[np.float64], dimension: int, cells: Cells) -> bool:
+    def _still_holds(self, position: F64, dimension: int, cells: Cells) -> bool:
         """Return whether the candidates contain all neighbours."""
         if self._cells is None or dimension != self._dimension or position.shape != self._built.shape:
             return False
@@ -186,9 +187,7 @@ class Neighbors:
         rounding = 64 * np.finfo(np.float64).eps * max(np.abs(position).max(), np.abs(self._built).max())
         return bool(moved + rounding < self._skin / 2)
 
-    def _visit(
-        self, thread_count: int, cells: Cells, cursor: NDArray[np.int64], lists: Lists, is_filling: bool
-    ) -> None:
+    def _visit(self, thread_count: int, cells: Cells, cursor: I64, lists: Lists, is_filling: bool) -> None:
         state = State(self._candidates, self._position, cells.vectors[0], self._cutoff)
         threads.over_ranges(_select, len(self._position), thread_count, state, cursor, lists, is_filling)
 

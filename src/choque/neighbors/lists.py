@@ -6,21 +6,20 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.kernel import forceinline
-from choque._core.types import Integer
+from choque._core.types import F64, I32, I64, Integer
 
 
 class Lists(NamedTuple):
     """Neighbours, a row for each, in the order of the points; arrays that are not wanted are empty."""
 
-    i: NDArray[np.int32]
-    j: NDArray[np.int32]
-    shift: NDArray[np.int32]
-    distance: NDArray[np.float64]
-    vector: NDArray[np.float64]
+    i: I32
+    j: I32
+    shift: I32
+    distance: F64
+    vector: F64
 
 
 def empty_lists(count: int, wanted: str) -> Lists:
@@ -35,7 +34,7 @@ def empty_lists(count: int, wanted: str) -> Lists:
     )
 
 
-def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def offsets_of(counts: I64) -> I64:
     """Return where the neighbours of each point start, (n + 1,)."""
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])

@@ -22,7 +22,7 @@ from choque._core.cells import cell_along, choose_frame, extent_of, sort_into_ce
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import bit_count, list_bits, lowest_bit, near_eight, near_eight_by_axis, prefetch
 from choque._core.pair_keys import key_first, key_second
-from choque._core.types import Integer
+from choque._core.types import F64, I32, I64, Integer
 from choque.neighbors._cells import Cells, Images, images_of, points_in
 from choque.neighbors.lists import Lists, write
 
@@ -33,9 +33,9 @@ LISTED = 1_024  # candidates of a point that are listed before they are decided:
 class Group(NamedTuple):
     """Points that are searched together."""
 
-    position: NDArray[np.float64]  # (n, 3) float64
-    atom: NDArray[np.int32]  # (n,) int32: the rows that they have in the answer
-    radius: NDArray[np.float64]  # (n,) float64, or empty if there is one cut-off for all
+    position: F64  # (n, 3) float64
+    atom: I32  # (n,) int32: the rows that they have in the answer
+    radius: F64  # (n,) float64, or empty if there is one cut-off for all
 
     def take(self, rows: Any) -> Group:
         """Return some of the points."""
@@ -49,16 +49,16 @@ class Points(NamedTuple):
     y: NDArray[Any]
     z: NDArray[Any]  # (m + 8,) float32 or float64: coordinates relative to the lowest corner, rounded
     group: Group  # (m,) the points, as they were given, of images too
-    shift: NDArray[np.int32]  # (m, 3) int32: cells between the position and the place that is searched
-    starts: NDArray[np.int64]  # (cells + 1,) int64: where each cell begins
-    frame: NDArray[np.float64]  # (2, 3) float64: the lowest corner, and cells per unit of length
-    shape: NDArray[np.int64]  # (3,) int64: cells along x, y, z
+    shift: I32  # (m, 3) int32: cells between the position and the place that is searched
+    starts: I64  # (cells + 1,) int64: where each cell begins
+    frame: F64  # (2, 3) float64: the lowest corner, and cells per unit of length
+    shape: I64  # (3,) int64: cells along x, y, z
 
 
 class Rule(NamedTuple):
     """Which candidates are neighbours."""
 
-    vectors: NDArray[np.float64]  # (3, 3): the vectors of the cell
+    vectors: F64  # (3, 3): the vectors of the cell
     cutoff: float  # the cut-off; not used if points have radii
     least: float
     most: float  # the smallest and largest radius of the points that are searched, or 0
@@ -75,7 +75,7 @@ class Pass(NamedTuple):
     """A search for the neighbours of some points: ``rows`` of ``owners``, among ``points``."""
 
     owners: Points
-    rows: NDArray[np.int64]
+    rows: I64
     points: Points
     rule: Rule
 
@@ -93,7 +93,7 @@ def prepare(near: Group, far: Group, cell: Cells, reach: float, part: int, threa
     return Pass(owners, rows, points, Rule(cell.vectors[0], reach, least, most, _slack(points, largest), part))
 
 
-def prepare_areas(bodies: Group, area: NDArray[np.float64], reach: float, is_box: bool, thread_count: int) -> Pass:
+def prepare_areas(bodies: Group, area: F64, reach: float, is_box: bool, thread_count: int) -> Pass:
     """Sort ``bodies`` for a search of those that touch areas around them, closed and in free space. O(n).
 
     ``area``: the radius of each area (n,), negative for a body without one; ``reach``: of most areas, for the cells.
@@ -112,7 +112,7 @@ def prepare_areas(bodies: Group, area: NDArray[np.float64], reach: float, is_box
 
 def _sort_points(
     images: Images, group: Group, reach: float, thread_count: int, like: Points | None = None
-) -> tuple[Points, NDArray[np.int64]]:
+) -> tuple[Points, I64]:
     """Sort images of a group into cells for a reach, or into those of ``like``.
 
     Also returns the places, in that order, of the points themselves, without their images.
@@ -149,17 +149,17 @@ def _slack(points: Points, largest: float) -> float:
     return float(8 * (np.finfo(points.x.dtype).eps + double) * extent + 32 * double * largest)
 
 
-def count_pass(one: Pass, counts: NDArray[np.int64], thread_count: int) -> int:
+def count_pass(one: Pass, counts: I64, thread_count: int) -> int:
     """Add the number of neighbours of every point of a pass to ``counts`` (n,). Return the number of candidates."""
     return _over_rows(one, thread_count, lambda rows: _count(rows, one.owners, one.points, one.rule, counts))
 
 
-def fill_pass(one: Pass, cursor: NDArray[np.int64], lists: Lists, thread_count: int) -> None:
+def fill_pass(one: Pass, cursor: I64, lists: Lists, thread_count: int) -> None:
     """Write the neighbours of every point of a pass from ``cursor`` (n,) on, and advance it."""
     _over_rows(one, thread_count, lambda rows: _fill(rows, one.owners, one.points, one.rule, cursor, lists))
 
 
-def _over_rows(one: Pass, thread_count: int, task: Callable[[NDArray[np.int64]], int]) -> int:
+def _over_rows(one: Pass, thread_count: int, task: Callable[[I64], int]) -> int:
     """Run ``task`` over shares of the rows, each by the next thread that is free; return the sum of its results."""
     count = len(one.rows)
     shares = threads.ranges(count, 1 if count < threads.SERIAL_BELOW else 8 * thread_count)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
+from choque._core.types import I64
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.scale.pair_files import read_pairs
 
@@ -53,7 +53,7 @@ class Found:
     def __repr__(self) -> str:
         return f"<Found: {self.count:,} pairs in {len(self.files)} files of {self.folder}>"
 
-    def head(self, count: int = 5) -> NDArray[np.int64]:
+    def head(self, count: int = 5) -> I64:
         """Return the first pairs, at most ``count``: (m, 2) int64."""
         count = check.whole_number(count, "count", 0)
         parts, missing = [np.empty((0, 2), np.int64)], count
@@ -64,7 +64,7 @@ class Found:
                 break
         return np.concatenate(parts)
 
-    def scan(self, *, batch_rows: int = 1 << 20) -> Iterator[NDArray[np.int64]]:
+    def scan(self, *, batch_rows: int = 1 << 20) -> Iterator[I64]:
         """Yield all pairs in the order of the files, (m, 2) int64, at most ``batch_rows`` at a time."""
         batch_rows = check.whole_number(batch_rows, "batch_rows", 1)
         for path in self.files:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.types import Floats
+from choque._core.types import I64, Floats
 from choque.errors import InvalidInput, MissingExtra, UnreadableFile
 from choque.files.atomic import beside
 from choque.files.box_arrays import column_names, float_type
@@ -39,7 +39,7 @@ class Batch(NamedTuple):
 
     first: int
     boxes: Floats  # (n, 2·d), lower corners first
-    ids: NDArray[np.int64] | None
+    ids: I64 | None
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def _group_extent(group: Any, columns: list[int]) -> Extent | None:
 
 def _read_parquet(
     file: File, groups: tuple[int, int], batch_rows: int, dtype: np.dtype[Any], ids: str | None
-) -> Iterator[tuple[Floats, NDArray[np.int64] | None]]:
+) -> Iterator[tuple[Floats, I64 | None]]:
     parquet = pyarrow("pyarrow.parquet", "scale")
     wanted = [*file.columns, *([] if ids is None else [ids])]
     # A buffered stream: a row group of any size is read page by page.
@@ -340,7 +340,7 @@ class Format(NamedTuple):
     """How files of a suffix are looked at and read."""
 
     look: Callable[[str, Columns | None, str | None], File]
-    read: Callable[..., Iterator[tuple[Floats, NDArray[np.int64] | None]]]
+    read: Callable[..., Iterator[tuple[Floats, I64 | None]]]
 
 
 FORMATS = {

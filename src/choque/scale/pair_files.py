@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from choque._core.types import I64
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.boxes import PAIR_COLUMNS
@@ -38,7 +38,7 @@ class PairWriter:
         self._table = arrow.table
         self.count = 0
 
-    def write(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> None:
+    def write(self, first: I64, second: I64) -> None:
         """Append pairs, each column (m,)."""
         self.count += len(first)
         self._writer.write_table(self._table([first, second], schema=self._schema), row_group_size=GROUP_PAIRS)
@@ -57,7 +57,7 @@ def writing(path: Path) -> Iterator[PairWriter]:
         writer.close()
 
 
-def sort_pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sort_pairs(first: I64, second: I64) -> tuple[I64, I64]:
     """Return pairs sorted by the first, then by the second id."""
     if not len(first):
         return first, second
@@ -71,7 +71,7 @@ def sort_pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDA
     return (keys >> np.uint64(32)).astype(np.int64) + low, (keys & np.uint64(0xFFFFFFFF)).astype(np.int64) + low
 
 
-def read_pairs(path: Path, batch_rows: int = 1 << 20) -> Iterator[NDArray[np.int64]]:
+def read_pairs(path: Path, batch_rows: int = 1 << 20) -> Iterator[I64]:
     """Yield the pairs of a file in its order, (m, 2) int64, at most ``batch_rows`` at a time."""
     with _opened(path) as source:
         for batch in source.iter_batches(batch_rows, columns=PAIR_COLUMNS):
@@ -141,9 +141,9 @@ def _halves(span: Span) -> tuple[Span, Span]:
     return (middle + 1, span[1]), (span[0], middle)
 
 
-def _collect(paths: Sequence[Path], first: Span, second: Span, limit: int) -> NDArray[np.int64] | None:
+def _collect(paths: Sequence[Path], first: Span, second: Span, limit: int) -> I64 | None:
     """Return the pairs (m, 2) with ids in these ranges; None if there are more than ``limit``, of different ids."""
-    parts: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
+    parts: list[I64] = [np.empty((0, 2), np.int64)]
     count = 0
     for path in paths:
         with _opened(path) as source:

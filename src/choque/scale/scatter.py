@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.types import Floats
+from choque._core.types import F64, I64, Floats
 from choque.files.atomic import replacing
 from choque.scale._plan import SearchPlan, Share
 from choque.scale.inputs import Batch, read_batches
@@ -49,7 +49,7 @@ def scatter(plan: SearchPlan, work: Path, task: int, share: Share) -> int:
     return byte_count
 
 
-def _write_section(handle: BinaryIO, batch: Batch, first_row: int, tiling: Tiling) -> NDArray[np.int64]:
+def _write_section(handle: BinaryIO, batch: Batch, first_row: int, tiling: Tiling) -> I64:
     """Write the boxes of a batch by tiles, and return where each tile begins."""
     ids = batch.ids
     if ids is None:
@@ -70,7 +70,7 @@ class Spill:
 
     work: Path
     tasks: tuple[int, ...]
-    starts: tuple[NDArray[np.int64], ...]  # for each task (sections, tiles + 2)
+    starts: tuple[I64, ...]  # for each task (sections, tiles + 2)
     columns: int
     dtype: np.dtype[Any]
 
@@ -90,7 +90,7 @@ class Spill:
         """The number of boxes that touch many tiles."""
         return self.count(self.starts[0].shape[1] - 2) if self.starts else 0
 
-    def read(self, tile: int, region: NDArray[np.float64], whole: bool) -> Iterator[Scattered]:
+    def read(self, tile: int, region: F64, whole: bool) -> Iterator[Scattered]:
         """Yield the boxes that touch ``region``, a part of ``tile`` or, if ``whole``, all of it.
 
         Boxes of the tile come first, in the order of their rows, then those that touch many tiles.
@@ -99,7 +99,7 @@ class Spill:
         if self.starts:
             yield from self._segments(self.starts[0].shape[1] - 2, region)
 
-    def _segments(self, tile: int, region: NDArray[np.float64] | None) -> Iterator[Scattered]:
+    def _segments(self, tile: int, region: F64 | None) -> Iterator[Scattered]:
         """Yield the boxes of a tile section by section, those that touch ``region``."""
         row_bytes = self.columns * self.dtype.itemsize
         for task, starts in zip(self.tasks, self.starts, strict=True):

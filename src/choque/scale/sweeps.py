@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.progress import reporting
 from choque._core.threads import ranges
-from choque._core.types import Progress
+from choque._core.types import I64, Progress
 from choque.errors import InvalidInput
 from choque.scale.executors import completed, find_workers
 
@@ -139,7 +139,7 @@ def collide(
     client: Any = None,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-) -> NDArray[np.int64]:
+) -> I64:
     """Find which volumes collide in each of many configurations.
 
     Parameters
@@ -169,7 +169,7 @@ def collide(
     if rotation is not None:
         turns = np.ascontiguousarray(check.floats(rotation, "rotation"), np.float64)
         check.shape(turns, "rotation", (*places.shape, 3), "position")
-    parts: dict[int, NDArray[np.int64]] = {}
+    parts: dict[int, I64] = {}
     with find_workers(workers, client, executor) as found, reporting(progress) as report:
         blocks = ranges(len(places), BLOCKS_PER_WORKER * found.width) if len(places) else []
         submit = found.executor.submit
@@ -190,7 +190,7 @@ def collide(
 
 def collide_block(
     volumes: Sequence[Volume | str], position: NDArray[Any], rotation: NDArray[Any] | None, closed: bool
-) -> NDArray[np.int64]:
+) -> I64:
     """Find the collisions in some configurations; a task of `collide`."""
     from choque.volumes import Body, Scene, Volume
 

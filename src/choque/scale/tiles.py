@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.records import pack_records
 from choque._core.sort import sorted_pairs
-from choque._core.types import Floats, Keys
+from choque._core.types import F64, I64, Floats, Keys
 from choque.bounds import Boxes
 from choque.broad.index import BoxTable, find
 from choque.broad.join import Task, join_boxes
@@ -40,10 +39,10 @@ class Place:
     """A tile or a part of one."""
 
     tile: int
-    region: NDArray[np.float64]  # (2, 3): lower and upper faces, NaN where there is none
+    region: F64  # (2, 3): lower and upper faces, NaN where there is none
     depth: int = 0
 
-    def parts(self, regions: NDArray[np.float64]) -> list[Place]:
+    def parts(self, regions: F64) -> list[Place]:
         """Return what of this place lies in each of ``regions`` (m, 2, 3)."""
         return [Place(self.tile, np.where(np.isnan(each), self.region, each), self.depth + 1) for each in regions]
 
@@ -52,7 +51,7 @@ class Tiles(NamedTuple):
     """The tiles of a plan after the scatter."""
 
     options: Options
-    regions: NDArray[np.float64]  # (tiles, 2, 3)
+    regions: F64  # (tiles, 2, 3)
     spills: tuple[Spill, ...]  # the scattered boxes of each set
 
     @classmethod
@@ -165,7 +164,7 @@ class _Side(NamedTuple):
     """The boxes of one side of a search, and their ids."""
 
     boxes: Boxes
-    ids: NDArray[np.int64]
+    ids: I64
 
     @classmethod
     def of(cls, given: Scattered) -> _Side:
@@ -183,9 +182,7 @@ class _Runs:
 
     unordered = False  # whether both sides are of one set: then the first id of a pair may be the greater
 
-    def __init__(
-        self, first: _Side, second: _Side, region: NDArray[np.float64], limit: int, writer: PairWriter
-    ) -> None:
+    def __init__(self, first: _Side, second: _Side, region: F64, limit: int, writer: PairWriter) -> None:
         self._first, self._second, self._region = first, second, region
         self._limit, self._writer = limit, writer
         self._chunks: list[Keys] = []

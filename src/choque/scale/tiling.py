@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.pair_keys import key_first, key_second
-from choque._core.types import Floats, Integer
+from choque._core.types import F64, I64, Floats, Integer
 
 MANY = 8  # boxes that touch more tiles than this are kept once, in a set that every tile sees
 MIN_SAMPLE = 32  # fewer sampled boxes than this say too little about a tile to cut it
@@ -30,16 +30,16 @@ class Tiling(NamedTuple):
     any cut there is one tile, which is all of space.
     """
 
-    axis: NDArray[np.int64]  # (cuts,)
-    position: NDArray[np.float64]  # (cuts,): finite
-    children: NDArray[np.int64]  # (cuts, 2)
+    axis: I64  # (cuts,)
+    position: F64  # (cuts,): finite
+    children: I64  # (cuts, 2)
 
     @property
     def tile_count(self) -> int:
         """The number of tiles: one more than there are cuts."""
         return len(self.axis) + 1
 
-    def regions(self) -> NDArray[np.float64]:
+    def regions(self) -> F64:
         """The tiles as (tiles, 2, 3): lower and upper faces; NaN where a tile has none.
 
         Comparisons with NaN are false, which is what a missing face needs: nothing lies beyond it, not even infinity.
@@ -172,7 +172,7 @@ def _touched(box: int, boxes: Floats, tiling: Tiling, stack: Any, tiles: Any) ->
 
 
 @kernel
-def count_tiles(boxes: Floats, tiling: Tiling, homes: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+def count_tiles(boxes: Floats, tiling: Tiling, homes: I64, counts: I64) -> None:
     """Add to ``counts`` (tiles + 1,) how many boxes touch each tile; the last place counts those that touch many.
 
     ``homes`` (n,) receives the only tile of each box, or `SEVERAL`, or `LARGE`.
@@ -194,18 +194,11 @@ class Scattered(NamedTuple):
     """Boxes in the order of their tiles, and their ids."""
 
     boxes: Floats  # (m, 2·d)
-    ids: NDArray[np.int64]  # (m,)
+    ids: I64  # (m,)
 
 
 @kernel
-def place_boxes(
-    boxes: Floats,
-    ids: NDArray[np.int64],
-    tiling: Tiling,
-    homes: NDArray[np.int64],
-    places: NDArray[np.int64],
-    out: Scattered,
-) -> None:
+def place_boxes(boxes: Floats, ids: I64, tiling: Tiling, homes: I64, places: I64, out: Scattered) -> None:
     """Write each box to every tile it touches; ``places`` (tiles + 1,) has where each begins, and moves on."""
     stack = np.empty(_DEPTH, np.int64)
     tiles = np.empty(MANY, np.int64)
@@ -223,7 +216,7 @@ def place_boxes(
 
 
 @kernel
-def keep_touching(boxes: Floats, ids: NDArray[np.int64], region: NDArray[np.float64]) -> int:
+def keep_touching(boxes: Floats, ids: I64, region: F64) -> int:
     """Move the boxes that touch ``region`` (2, 3) to the front, in order, with their ids; return how many there are."""
     dimension = boxes.shape[1] // 2
     kept = 0
@@ -240,7 +233,7 @@ def keep_touching(boxes: Floats, ids: NDArray[np.int64], region: NDArray[np.floa
 
 
 @kernel
-def keep_own(keys: NDArray[np.uint64], first: Floats, second: Floats, region: NDArray[np.float64]) -> int:
+def keep_own(keys: NDArray[np.uint64], first: Floats, second: Floats, region: F64) -> int:
     """Move the pairs that belong to ``region`` (2, 3) to the front of ``keys``, in order; return how many there are.
 
     ``first`` and ``second`` (n, d) have the lower corners of the rows in the high and in the low half of a key. A pair

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.types import Pairs
+from choque._core.types import I64, Pairs
 from choque.bounds import Boxes
 from choque.testing._subject import Subject, Trial, broad_phase_check, scene_of
 
-Whole: TypeAlias = NDArray[np.int64]
+Whole: TypeAlias = I64
 Transform: TypeAlias = tuple[str, Callable[[Whole, Whole], tuple[NDArray[Any], NDArray[Any]]]]
 
 

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from choque._core.types import I64
 from choque.bounds import Boxes
 from choque.broad import BroadPhase
 from choque.scene import BoxScene, generate
@@ -107,7 +107,7 @@ class Run:
         self.places = self.places[~np.isin(self.mirror.ids, ids)]
         self.mirror.remove(ids)
 
-    def _boxes(self, places: NDArray[np.int64]) -> Boxes:
+    def _boxes(self, places: I64) -> Boxes:
         return Boxes(*(np.ascontiguousarray(corner[places]) for corner in self.corners))
 
     def _filters(self, count: int) -> dict[str, Any]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from choque._core.types import Floats, Pairs
+from choque._core.types import I32, Bools, Floats, Pairs
 from choque.bounds import Boxes
 from choque.testing import oracle
 
@@ -18,7 +17,7 @@ class Mirror:
     def __init__(self, boxes: Boxes, *, closed: bool = True, **filters: Any) -> None:
         count = len(boxes)
         self.closed = closed
-        self.ids: NDArray[np.int32] = np.arange(count, dtype=np.int32)
+        self.ids: I32 = np.arange(count, dtype=np.int32)
         self.next_id = count
         self.lower, self.upper = boxes.lower.copy(), boxes.upper.copy()
         self.filters = _full(count, filters)
@@ -27,7 +26,7 @@ class Mirror:
         """Return all pairs of ids now."""
         return self.ids[oracle.overlapping_pairs(self.lower, self.upper, closed=self.closed, **self.filters)]
 
-    def allowed(self, pairs: Pairs) -> NDArray[np.bool_]:
+    def allowed(self, pairs: Pairs) -> Bools:
         """Return which ``pairs`` of ids the filters admit."""
         rows = np.searchsorted(self.ids, pairs).astype(np.int32)
         return oracle.allowed(rows, len(self.ids), **self.filters)
@@ -42,13 +41,13 @@ class Mirror:
         """Give all bodies new boxes."""
         self.lower, self.upper = boxes.lower.copy(), boxes.upper.copy()
 
-    def move(self, ids: NDArray[np.int32], boxes: Boxes) -> None:
+    def move(self, ids: I32, boxes: Boxes) -> None:
         """Give some bodies new boxes."""
         rows = np.searchsorted(self.ids, ids)
         self.lower, self.upper = _wide(self.lower, boxes.lower), _wide(self.upper, boxes.upper)
         self.lower[rows], self.upper[rows] = boxes.lower, boxes.upper
 
-    def add(self, boxes: Boxes, **filters: Any) -> NDArray[np.int32]:
+    def add(self, boxes: Boxes, **filters: Any) -> I32:
         """Add bodies and return their ids."""
         new = np.arange(self.next_id, self.next_id + len(boxes), dtype=np.int32)
         self.next_id += len(boxes)
@@ -59,7 +58,7 @@ class Mirror:
         self.filters = {name: np.concatenate((self.filters[name], arriving[name])) for name in arriving}
         return new
 
-    def remove(self, ids: NDArray[np.int32]) -> None:
+    def remove(self, ids: I32) -> None:
         """Take bodies out."""
         stay = ~np.isin(self.ids, ids)
         self.ids, self.lower, self.upper = self.ids[stay], self.lower[stay], self.upper[stay]

@@ -8,10 +8,9 @@ from types import TracebackType
 from typing import Any, NoReturn, Self, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque import broad
-from choque._core.types import Floats, Pairs
+from choque._core.types import I64, Floats, Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase, Index
 from choque.errors import ChoqueError, InvalidInput
@@ -142,8 +141,8 @@ def scene_of(name: str, lower: Floats, upper: Floats) -> Scene:
     return Scene(name, lower, upper, "those that the check makes")
 
 
-def _keys(pairs: Pairs) -> NDArray[np.int64]:
-    keys: NDArray[np.int64] = pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1].astype(np.int64)
+def _keys(pairs: Pairs) -> I64:
+    keys: I64 = pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1].astype(np.int64)
     return keys
 
 

@@ -6,9 +6,9 @@ It shares no code with the methods that it judges. Time is O(n²), memory O(n ·
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from choque._core.types import Floats, Pairs
+from choque._core.types import I64, Bools, Floats, Pairs
 
 BLOCK = 256
 """How many rows are tested against all others at once."""
@@ -64,19 +64,17 @@ def allowed(
     groups: ArrayLike | None = None,
     masks: ArrayLike | None = None,
     static: ArrayLike | None = None,
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Return which ``pairs`` of ``count`` bodies are allowed: each in a group of the other's mask, not both static."""
     group = np.broadcast_to(np.asarray(1 if groups is None else groups, np.int64), (count,))
     mask = np.broadcast_to(np.asarray(0xFFFFFFFF if masks is None else masks, np.int64), (count,))
     rest = np.broadcast_to(np.asarray(False if static is None else static, np.bool_), (count,))
     i, j = pairs[:, 0], pairs[:, 1]
-    admitted: NDArray[np.bool_] = (group[i] & mask[j] != 0) & (group[j] & mask[i] != 0) & ~(rest[i] & rest[j])
+    admitted: Bools = (group[i] & mask[j] != 0) & (group[j] & mask[i] != 0) & ~(rest[i] & rest[j])
     return admitted
 
 
-def _overlaps(
-    lower: Floats, upper: Floats, other_lower: Floats, other_upper: Floats, closed: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _overlaps(lower: Floats, upper: Floats, other_lower: Floats, other_upper: Floats, closed: bool) -> tuple[I64, I64]:
     """Rows and others that overlap, sorted; only the first axis is tested for all of them."""
     below = np.less_equal if closed else np.less
     rows, others = np.nonzero(

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from choque._core.types import Floats
+from choque._core.types import F64, Floats
 from choque.bounds import Boxes
 from choque.errors import UnknownName
 from choque.scene import generate
@@ -60,7 +59,7 @@ class Canvas:
     dtype: np.dtype[Any]
     random: np.random.Generator
 
-    def points(self, low: int, high: int) -> NDArray[np.float64]:
+    def points(self, low: int, high: int) -> F64:
         """Return (count, dimension) random whole numbers from ``low`` to ``high``."""
         return self.random.integers(low, high, (self.count, self.dimension), endpoint=True).astype(np.float64)
 

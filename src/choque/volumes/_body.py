@@ -5,9 +5,10 @@ from __future__ import annotations
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
+from choque._core.types import F64
 from choque.volumes._volume import Volume, lattice_of
 from choque.volumes.turning import rotation_matrix
 
@@ -35,9 +36,9 @@ class Body:
         self._unturned = volume
         self._turned = volume
         self.conservative = conservative
-        self.pivot: NDArray[np.float64] = volume._pivot(pivot)
-        self.rotation: NDArray[np.float64] = np.eye(3)
-        self.position: NDArray[np.float64] = np.zeros(3)
+        self.pivot: F64 = volume._pivot(pivot)
+        self.rotation: F64 = np.eye(3)
+        self.position: F64 = np.zeros(3)
         self.turn_count = 0
         self.turn_seconds = 0.0
 
@@ -47,7 +48,7 @@ class Body:
         return self._turned.translated(self.snapped_position)
 
     @property
-    def snapped_position(self) -> NDArray[np.float64]:
+    def snapped_position(self) -> F64:
         """`position` rounded to whole voxels [world]: the actual position of the volume."""
         spacing = np.array(self._unturned.spacing)
         return np.asarray(np.rint(self.position / spacing) * spacing)

@@ -8,10 +8,9 @@ beside each other, for example an implant and the channel that was drilled for i
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Integer
+from choque._core.types import I32, I64, Integer
 from choque.volumes._overlap import FAR, Shift, row_at, sections_overlap, slabs_overlap
 from choque.volumes._sections import SectionArrays, Sections, grown
 
@@ -97,7 +96,7 @@ def _bundle(sections: SectionArrays) -> SectionArrays:
 
 
 @helper
-def _next_boundary(rows: NDArray[np.int32], at: Integer, last: Integer, value: Integer) -> Integer:
+def _next_boundary(rows: I32, at: Integer, last: Integer, value: Integer) -> Integer:
     """Return the even coordinate after the even ``value`` where ``rows[at:]`` end a bundle; ``value`` if none does."""
     if at > last:
         return value
@@ -106,14 +105,14 @@ def _next_boundary(rows: NDArray[np.int32], at: Integer, last: Integer, value: I
 
 
 @helper
-def _boundary_or_end(rows: NDArray[np.int32], at: Integer, last: Integer, value: Integer) -> Integer:
+def _boundary_or_end(rows: I32, at: Integer, last: Integer, value: Integer) -> Integer:
     """Return the same as `_next_boundary`, but `NOWHERE` if there is none."""
     found = _next_boundary(rows, at, last, value)
     return np.int64(NOWHERE) if found == value else np.int64(found)
 
 
 @kernel
-def _rows_of(slabs: NDArray[np.int32], slab: Integer) -> tuple[Integer, Integer]:
+def _rows_of(slabs: I32, slab: Integer) -> tuple[Integer, Integer]:
     """Return the first strip of a slab and the one that marks its end; an empty range for -1 and for an empty slab."""
     if slab < 0:
         return 0, -1
@@ -121,9 +120,7 @@ def _rows_of(slabs: NDArray[np.int32], slab: Integer) -> tuple[Integer, Integer]
 
 
 @kernel
-def _first_line(
-    strips: NDArray[np.int32], row: Integer, row_last: Integer, other: Integer, other_last: Integer
-) -> Integer:
+def _first_line(strips: I32, row: Integer, row_last: Integer, other: Integer, other_last: Integer) -> Integer:
     line: Integer = np.int64(NOWHERE)
     if row <= row_last:
         line = np.int64(strips[row, 0])
@@ -133,7 +130,7 @@ def _first_line(
 
 
 @helper
-def _run_ends(strips: NDArray[np.int32], here: Integer, first: Integer, last: Integer) -> Integer:
+def _run_ends(strips: I32, here: Integer, first: Integer, last: Integer) -> Integer:
     """Return an upper bound for the number of ends of the strip ``here`` and the one after it."""
     if first > last:
         return 0
@@ -143,13 +140,7 @@ def _run_ends(strips: NDArray[np.int32], here: Integer, first: Integer, last: In
 
 @helper
 def _either_row(
-    strips: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    here: Integer,
-    first: Integer,
-    last: Integer,
-    beyond: Integer,
-    target: NDArray[np.int32],
+    strips: I32, ends: I32, here: Integer, first: Integer, last: Integer, beyond: Integer, target: I32
 ) -> Integer:
     """Write the union of the runs of the strip ``here`` and the one after it, below the line ``beyond``."""
     start: Integer = 0
@@ -166,15 +157,7 @@ def _either_row(
 
 
 @helper
-def _either(
-    one: NDArray[np.int32],
-    first: Integer,
-    last: Integer,
-    two: NDArray[np.int32],
-    start: Integer,
-    stop: Integer,
-    target: NDArray[np.int32],
-) -> Integer:
+def _either(one: I32, first: Integer, last: Integer, two: I32, start: Integer, stop: Integer, target: I32) -> Integer:
     """Write the union of two sorted lists of runs to ``target``; return the number of ends."""
     count = 0
     while first < last or start < stop:
@@ -199,7 +182,7 @@ def bundles_overlap(
     one: SectionArrays,
     two: SectionArrays,
     shift: Shift,
-    found: NDArray[np.int64],
+    found: I64,
 ) -> Integer:
     """Return whether the interiors of two solids meet when the second is moved by ``shift``.
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
+from choque._core.types import F64
 from choque.errors import InvalidInput
 
 Triple = tuple[float, float, float]
@@ -82,11 +83,11 @@ class Lattice:
             steps.append(whole)
         return (steps[0], steps[1], steps[2])
 
-    def to_world(self, points: ArrayLike) -> NDArray[np.float64]:
+    def to_world(self, points: ArrayLike) -> F64:
         """Return the world positions of lattice points (…, 3)."""
         return np.asarray(points, np.float64) * self.spacing + self.origin
 
-    def to_lattice(self, points: ArrayLike) -> NDArray[np.float64]:
+    def to_lattice(self, points: ArrayLike) -> F64:
         """Return the lattice positions of world points (…, 3)."""
         return (np.asarray(points, np.float64) - self.origin) / self.spacing
 

@@ -8,11 +8,11 @@ the intersection.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.kernel import helper, kernel
 from choque._core.parts import join, settle
+from choque._core.types import I32, I64
 from choque.errors import InvalidInput
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._sections import SectionArrays
@@ -65,7 +65,7 @@ def component_count(model: ExtremeVertices, connectivity: int = 26) -> int:
     return _part_labels(model, connectivity)[1]
 
 
-def _part_labels(model: ExtremeVertices, connectivity: int) -> tuple[NDArray[np.int64], int]:
+def _part_labels(model: ExtremeVertices, connectivity: int) -> tuple[I64, int]:
     """Return for each box the number of its part, from 0 on by position, and the number of parts."""
     if connectivity not in CONNECTIVITY:
         raise InvalidInput(f"connectivity is {connectivity!r}; it must be 6 (faces), 18 (edges) or 26 (corners).")
@@ -75,15 +75,7 @@ def _part_labels(model: ExtremeVertices, connectivity: int) -> tuple[NDArray[np.
 
 
 @helper
-def _join_strips(
-    strip: int,
-    other: int,
-    strips: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    touching: int,
-    allowed: int,
-    parents: NDArray[np.int64],
-) -> None:
+def _join_strips(strip: int, other: int, strips: I32, ends: I32, touching: int, allowed: int, parents: I64) -> None:
     """Join the runs of two strips that meet; the strips themselves only touch along ``touching`` axes."""
     slack = 1 if touching < allowed else 0
     row, row_last = strips[strip, 1], strips[strip + 1, 1]
@@ -98,7 +90,7 @@ def _join_strips(
 
 
 @kernel
-def _labels(sections: SectionArrays, allowed: int) -> NDArray[np.int64]:
+def _labels(sections: SectionArrays, allowed: int) -> I64:
     """Return for each run the smallest run that it is connected with."""
     slabs, strips, ends = sections
     parents = np.arange(len(ends) // 2)

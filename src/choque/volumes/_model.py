@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.morton import morton_order
 from choque._core.tree import Tree, make_tree
+from choque._core.types import I64, Bools
 from choque.errors import InvalidInput
 from choque.volumes._bundles import bundled
 from choque.volumes._lattice import MAX_DISTANCE, check_cells
@@ -191,7 +192,7 @@ class ExtremeVertices:
             return self
         return ExtremeVertices(reorder(self._keys, self.order, order), order, self.offset)
 
-    def mask(self, lower: LatticePoint | None = None, upper: LatticePoint | None = None) -> NDArray[np.bool_]:
+    def mask(self, lower: LatticePoint | None = None, upper: LatticePoint | None = None) -> Bools:
         """Return the cells between two lattice points (default: the box around it) as a mask with axes x, y, z."""
         start, stop = self.bounds
         lower = start if lower is None else _lattice_point(lower, "lower corner", self.dimension)
@@ -402,5 +403,5 @@ def _lattice_point(point: LatticePoint, name: str, dimension: int) -> LatticePoi
     return _as_tuple(given)
 
 
-def _as_tuple(point: NDArray[np.int64]) -> LatticePoint:
+def _as_tuple(point: I64) -> LatticePoint:
     return tuple(point.tolist())

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper
-from choque._core.types import Integer
+from choque._core.types import I32, I64, Integer
 from choque.volumes._sections import SectionArrays
 
 Shift: TypeAlias = tuple[Integer, Integer, Integer]  # translation of the second solid, in the order of the keys
@@ -27,7 +26,7 @@ NO_PROBES = PROBES[:0]
 
 
 @helper
-def row_at(rows: NDArray[np.int32], first: Integer, last: Integer, value: Integer) -> Integer:
+def row_at(rows: I32, first: Integer, last: Integer, value: Integer) -> Integer:
     """Return the last of ``rows[first:last]`` whose coordinate is at most ``value``, or ``first``."""
     while last - first > 1:
         middle = (first + last) // 2
@@ -40,13 +39,7 @@ def row_at(rows: NDArray[np.int32], first: Integer, last: Integer, value: Intege
 
 @helper
 def find_overlap(
-    one: SectionArrays,
-    two: SectionArrays,
-    shift: Shift,
-    slack: Integer,
-    probes: NDArray[np.int64],
-    only_probes: bool,
-    found: NDArray[np.int64],
+    one: SectionArrays, two: SectionArrays, shift: Shift, slack: Integer, probes: I64, only_probes: bool, found: I64
 ) -> bool:
     """Return whether two solids overlap when the second is moved by ``shift``; write a box of the overlap to ``found``.
 
@@ -71,13 +64,7 @@ def find_overlap(
 
 @helper
 def slabs_overlap(
-    one: SectionArrays,
-    two: SectionArrays,
-    shift: Shift,
-    slack: Integer,
-    planes: Range,
-    lines: Range,
-    found: NDArray[np.int64],
+    one: SectionArrays, two: SectionArrays, shift: Shift, slack: Integer, planes: Range, lines: Range, found: I64
 ) -> bool:
     """Do the same for the slabs within ``planes``, a range along the first axis, and ``lines``, along the second."""
     low, high = planes
@@ -108,7 +95,7 @@ def sections_overlap(
     shift: Shift,
     slack: Integer,
     lines: Range,
-    found: NDArray[np.int64],
+    found: I64,
 ) -> bool:
     """Do the same for one section of each within ``lines``, unless their ranges are apart."""
     slabs, strips, ends = one

@@ -7,10 +7,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
-from choque._core.types import Pairs
+from choque._core.types import I32, Pairs
 from choque.bounds import Boxes
 from choque.broad import create
 from choque.errors import InvalidInput
@@ -55,7 +55,7 @@ class Scene:
         return self._volumes[number]
 
     @property
-    def ids(self) -> NDArray[np.int32]:
+    def ids(self) -> I32:
         """Ids of the volumes, ascending."""
         return self.broad.ids
 
@@ -68,7 +68,7 @@ class Scene:
         found = [pair for pair in self.candidates().tolist() if self._collide(*pair)]
         return np.array(found, np.int32).reshape(-1, 2)
 
-    def add(self, volumes: Iterable[Volume]) -> NDArray[np.int32]:
+    def add(self, volumes: Iterable[Volume]) -> I32:
         """Add volumes and return their ids."""
         given = _listed(volumes)
         ids = self.broad.add(self._boxes(given))

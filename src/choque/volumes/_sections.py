@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
+from choque._core.types import I32, I64, U8, Bools
 from choque.volumes.keys import (
     AXES,
     BITS,
@@ -36,15 +37,15 @@ from choque.volumes.keys import (
     reorder,
 )
 
-SectionArrays: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]  # slabs, strips and ends
+SectionArrays: TypeAlias = tuple[I32, I32, I32]  # slabs, strips and ends
 
 
 class Sections(NamedTuple):
     """All sections of a solid as runs; coordinates are those of the keys."""
 
-    slabs: NDArray[np.int32]
-    strips: NDArray[np.int32]
-    ends: NDArray[np.int32]
+    slabs: I32
+    strips: I32
+    ends: I32
 
     @property
     def arrays(self) -> SectionArrays:
@@ -85,7 +86,7 @@ def keys_from_boxes(lower: Points, upper: Points, order: str) -> VertexKeys:
 
 
 @kernel
-def grown(rows: NDArray[np.int32], needed: int) -> NDArray[np.int32]:
+def grown(rows: I32, needed: int) -> I32:
     """Return ``rows``, or a copy in a larger array where there are fewer than ``needed``."""
     if needed <= rows.shape[0]:
         return rows
@@ -161,7 +162,7 @@ def keys_from_mask(mask: NDArray[Any]) -> VertexKeys:
     return reorder(keys, "".join(AXES[axis] for axis in axes), AXES[: mask.ndim])
 
 
-def _solid_keys(solid: NDArray[np.bool_]) -> VertexKeys:
+def _solid_keys(solid: Bools) -> VertexKeys:
     length, rows, columns = solid.shape
     previous = np.zeros((rows + 1, columns + 1), np.bool_)
     current = np.zeros_like(previous)
@@ -189,13 +190,13 @@ def extruded(keys: VertexKeys, dimension: int) -> VertexKeys:
     return keys
 
 
-def paint(sections: Sections, first: NDArray[np.int64], mask: NDArray[np.bool_]) -> None:
+def paint(sections: Sections, first: I64, mask: Bools) -> None:
     """Set the voxels of a solid in a mask (a, b, c) that starts at the coordinates ``first``; others are left out."""
     _paint(sections.arrays, first, mask.view(np.uint8))
 
 
 @kernel
-def _paint(sections: SectionArrays, first: NDArray[np.int64], mask: NDArray[np.uint8]) -> None:
+def _paint(sections: SectionArrays, first: I64, mask: U8) -> None:
     slabs, strips, ends = sections
     for slab in range(slabs.shape[0] - 1):
         start, stop = max(slabs[slab, 0] - first[0], 0), min(slabs[slab + 1, 0] - first[0], mask.shape[0])

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
+from choque._core.types import F64, I64, Bools
 from choque.errors import InvalidInput
 from choque.volumes import _measures, collision, turning
 from choque.volumes._lattice import Lattice, Triple
@@ -201,7 +202,7 @@ class Volume:
         return self.lattice.spacing
 
     @property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[F64, F64]:
         """Lower and upper corner of the box around it [world]."""
         lower, upper = self.model.bounds
         return self.lattice.to_world(lower), self.lattice.to_world(upper)
@@ -234,18 +235,16 @@ class Volume:
             for count, size in zip(_measures.boundary(self.model), self.spacing, strict=True)
         )
 
-    def voxels(
-        self, lower: tuple[int, int, int] | None = None, upper: tuple[int, int, int] | None = None
-    ) -> NDArray[np.bool_]:
+    def voxels(self, lower: tuple[int, int, int] | None = None, upper: tuple[int, int, int] | None = None) -> Bools:
         """Return the mask (x, y, z) between two lattice points; default: of its box, which starts at ``bounds[0]``."""
         return self.model.mask(lower, upper)
 
-    def boxes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def boxes(self) -> tuple[F64, F64]:
         """Return disjoint boxes that fill it: lower and upper corners (n, 3) [world]."""
         lower, upper = self.model.boxes()
         return self.lattice.to_world(lower), self.lattice.to_world(upper)
 
-    def surface(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def surface(self) -> tuple[F64, I64]:
         """Return its boundary as a closed triangle mesh, oriented outward: vertices (n, 3) [world], faces (m, 3).
 
         The mesh is a manifold: every edge is used twice, once in each direction. Where voxels meet in an edge or a
@@ -296,7 +295,7 @@ class Volume:
             return float("inf")
         return collision.distance(self.model, other.model, shift, self.spacing)[0]
 
-    def nearest_points(self, other: Volume) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def nearest_points(self, other: Volume) -> tuple[F64, F64]:
         """Return a point of this volume and a point of the other at the least distance [world]."""
         shift = self._shift_to(other)
         if self.is_empty or other.is_empty:
@@ -312,7 +311,7 @@ class Volume:
             return float("inf")
         return collision.travel(self.model, other.model, shift, self.spacing, towards)
 
-    def separation(self, other: Volume) -> NDArray[np.float64]:
+    def separation(self, other: Volume) -> F64:
         """Return the shortest push of ``other`` along one axis that ends the collision [world]; zeros if none."""
         push = np.zeros(3)
         shift = self._shift_to(other)
@@ -411,13 +410,13 @@ class Volume:
         """Return the number of connected parts, without making them."""
         return _measures.component_count(self.model, connectivity)
 
-    def _pivot(self, about: ArrayLike | None) -> NDArray[np.float64]:
+    def _pivot(self, about: ArrayLike | None) -> F64:
         if about is not None:
             return np.array(check.triple(about, "about"))
         lower, upper = self.model.bounds
         return self.lattice.to_world([(low + high) // 2 for low, high in zip(lower, upper, strict=True)])
 
-    def _with_axes(self, permutation: str, mirrored: str, pivot: NDArray[np.float64]) -> Volume:
+    def _with_axes(self, permutation: str, mirrored: str, pivot: F64) -> Volume:
         columns = [AXES.index(letter) for letter in permutation]
         signs = np.array([-1.0 if letter in mirrored else 1.0 for letter in AXES])
         spacing = np.array(self.spacing)[columns]
@@ -431,11 +430,11 @@ class Overlap:
 
     one: Volume
     two: Volume
-    point: NDArray[np.float64]
+    point: F64
     """A point in both [world]."""
-    lower: NDArray[np.float64]
+    lower: F64
     """Lower corner of a box that both share [world]; where they only touch, the box has no thickness."""
-    upper: NDArray[np.float64]
+    upper: F64
     """Upper corner of the box [world]."""
     brinks: int
     """Number of pairs of runs that were compared until it was found."""
@@ -444,7 +443,7 @@ class Overlap:
         """Return the intersection of the two."""
         return self.one & self.two
 
-    def separation(self) -> NDArray[np.float64]:
+    def separation(self) -> F64:
         """Return the shortest push of the second along one axis that separates them [world]."""
         return self.one.separation(self.two)
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
+from choque._core.types import I64
 from choque.errors import UnknownName
 from choque.volumes.keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys, group_end, merge_xor, xor_keys
 
@@ -31,7 +31,7 @@ def combine_keys(
     right: VertexKeys,
     dimension: int,
     operation: str,
-    counts: NDArray[np.int64] | None = None,
+    counts: I64 | None = None,
     *,
     accelerated: bool = True,
 ) -> VertexKeys:
@@ -77,13 +77,7 @@ def copy_keys(source: VertexKeys, first: int, last: int, target: VertexKeys, at:
 
 @kernel
 def combine_runs(
-    left: VertexKeys,
-    left_count: int,
-    right: VertexKeys,
-    right_count: int,
-    truth: int,
-    result: VertexKeys,
-    counts: NDArray[np.int64],
+    left: VertexKeys, left_count: int, right: VertexKeys, right_count: int, truth: int, result: VertexKeys, counts: I64
 ) -> int:
     """Combine intervals: toggle at every end, and write an end wherever the combination flips. Return how many."""
     row, other, count, inside = 0, 0, 0, 0
@@ -108,9 +102,9 @@ def _combine_regions(
     right: VertexKeys,
     right_count: int,
     truth: int,
-    lines: NDArray[np.int64],
+    lines: I64,
     result: VertexKeys,
-    counts: NDArray[np.int64],
+    counts: I64,
 ) -> tuple[VertexKeys, int]:
     """Combine regions by a sweep over lines. ``lines`` are six buffers, each long enough for all ends of both."""
     keep_left, keep_right = truth >> 2 & 1, truth >> 1 & 1
@@ -155,7 +149,7 @@ def _combine_regions(
 
 
 @kernel
-def _combine_solids(left: VertexKeys, right: VertexKeys, truth: int, counts: NDArray[np.int64]) -> VertexKeys:
+def _combine_solids(left: VertexKeys, right: VertexKeys, truth: int, counts: I64) -> VertexKeys:
     """Combine solids by a sweep over planes."""
     left_count, right_count = len(left), len(right)
     keep_left, keep_right = truth >> 2 & 1, truth >> 1 & 1

@@ -10,11 +10,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.kernel import helper
 from choque._core.tree_dual import first_contact, nearest_boxes
+from choque._core.types import F64, I64
 from choque.errors import InvalidInput
 from choque.volumes._bundles import MET, UNDECIDED, bundles_overlap
 from choque.volumes._model import ExtremeVertices
@@ -76,9 +76,7 @@ def search(
     return Search(SharedBox(lower, upper), brinks, sections)
 
 
-def _overlaps(
-    one: ExtremeVertices, two: ExtremeVertices, order: str, shift: Shift, slack: int, found: NDArray[np.int64]
-) -> bool:
+def _overlaps(one: ExtremeVertices, two: ExtremeVertices, order: str, shift: Shift, slack: int, found: I64) -> bool:
     """Compare a few slabs; then, for large solids whose interiors must meet, bundles; then all slabs."""
     sections, others = one.sections(order).arrays, two.sections(order).arrays
     is_large = slack == 0 and len(sections[2]) + len(others[2]) >= BUNDLE_FROM
@@ -103,7 +101,7 @@ def _best_order(one: ExtremeVertices, two: ExtremeVertices, shared: list[int]) -
 
 def distance(
     one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: tuple[float, float, float]
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[float, F64, F64]:
     """Return the least Euclidean distance [world], 0 if they touch, and the nearest points [lattice] on each."""
     offset = _offset(one, two, shift)
     best, here, there = nearest_boxes(one.tree(), two.tree(), offset, np.array(spacing))
@@ -145,7 +143,7 @@ def pushes(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> dict[str
     return found
 
 
-def _offset(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> NDArray[np.float64]:
+def _offset(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> F64:
     """Return the translation from the tree of ``two`` to that of ``one``."""
     return np.array(shift, np.float64) + two.offset - np.array(one.offset, np.float64)
 

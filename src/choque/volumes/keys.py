@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
+from choque._core.types import I64
 from choque.errors import InvalidInput, UnknownName
 
-VertexKeys: TypeAlias = NDArray[np.int64]  # (n,) sorted packed lattice points
-Points: TypeAlias = NDArray[np.int64]  # (n, d) lattice points, columns x, y, z
+VertexKeys: TypeAlias = I64  # (n,) sorted packed lattice points
+Points: TypeAlias = I64  # (n, d) lattice points, columns x, y, z
 
 BITS = 21
 LIMIT = 1 << BITS

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.registry import Registry
+from choque._core.types import Bools
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files import meshes, scans
 from choque.files.scans import Scan
@@ -34,7 +34,7 @@ class VolumeFormat(NamedTuple):
 FORMATS: Registry[VolumeFormat] = Registry("format for volumes", group="choque.volume_formats")
 
 
-PHANTOMS: Registry[Callable[..., NDArray[np.bool_]]] = Registry("phantom", group="choque.phantoms")
+PHANTOMS: Registry[Callable[..., Bools]] = Registry("phantom", group="choque.phantoms")
 """Test volumes by name: functions of the edge of a cube [voxels], and of options, that return a mask."""
 
 

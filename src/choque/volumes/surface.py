@@ -8,17 +8,17 @@ triangulated: neighbours share whole edges, so the mesh is closed, and its signe
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.parts import join, settle
+from choque._core.types import F64, I64, Bools
 from choque.volumes._model import ExtremeVertices
 from choque.volumes.keys import AXES, BITS, Points, VertexKeys, pack, unpack
 
 _ORDERS = ("xyz", "yzx", "zxy")
 
 
-def closed_surface(model: ExtremeVertices) -> tuple[Points, NDArray[np.int64]]:
+def closed_surface(model: ExtremeVertices) -> tuple[Points, I64]:
     """Return vertices (n, 3) [lattice] and triangles (m, 3), counter-clockwise from outside.
 
     Every edge is used equally often in both directions; four times in all where cells meet only in that edge.
@@ -36,7 +36,7 @@ def closed_surface(model: ExtremeVertices) -> tuple[Points, NDArray[np.int64]]:
     return unpack(keys, "xyz") + offset, faces
 
 
-def manifold_surface(model: ExtremeVertices) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def manifold_surface(model: ExtremeVertices) -> tuple[F64, I64]:
     """Return `closed_surface` with every edge used twice, once in each direction, and one fan around every vertex.
 
     Where cells meet only in an edge or a corner, vertices are doubled, so that the cells are apart: around an edge with
@@ -63,7 +63,7 @@ def manifold_surface(model: ExtremeVertices) -> tuple[NDArray[np.float64], NDArr
         points, faces = _halved(points, faces, pairs[again])
 
 
-def _paired_edges(points: NDArray[np.float64], faces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _paired_edges(points: F64, faces: I64) -> tuple[I64, I64]:
     """Return the half-edges (k, 2) that belong together, by edges, and the number (k,) of their edge.
 
     Half-edge h starts at corner h of the faces.
@@ -78,7 +78,7 @@ def _paired_edges(points: NDArray[np.float64], faces: NDArray[np.int64]) -> tupl
 
 
 @kernel
-def _fill_edge_keys(points: NDArray[np.float64], faces: NDArray[np.int64], keys: NDArray[np.int64]) -> None:
+def _fill_edge_keys(points: F64, faces: I64, keys: I64) -> None:
     """Write for each half-edge the number of its edge times 125, and the number of its quadrant."""
     for face in range(faces.shape[0]):
         a, b, c = faces[face, 0], faces[face, 1], faces[face, 2]
@@ -97,9 +97,7 @@ def _fill_edge_keys(points: NDArray[np.float64], faces: NDArray[np.int64], keys:
             keys[3 * face + corner] = key
 
 
-def _halved(
-    points: NDArray[np.float64], faces: NDArray[np.int64], pairs: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _halved(points: F64, faces: I64, pairs: I64) -> tuple[F64, I64]:
     """Cut the triangles of pairs of half-edges (k, 2) in the middle of their edges, a triangle at most once."""
     rows = np.arange(len(pairs))
     first = np.full(len(faces), len(pairs))
@@ -117,7 +115,7 @@ def _halved(
 
 
 @kernel
-def _join_corners(pairs: NDArray[np.int64], parents: NDArray[np.int64]) -> None:
+def _join_corners(pairs: I64, parents: I64) -> None:
     """Join the corners of triangles on both ends of every pair of half-edges; ``parents`` then has one for each set.
 
     Half-edge h starts at corner h and ends at the next corner of its triangle.
@@ -149,9 +147,7 @@ def _rectangles(model: ExtremeVertices, order: str) -> Points:
     return np.concatenate(found) if found else np.empty((0, 4, 3), np.int64)
 
 
-def _splits(
-    keys: VertexKeys, corners: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+def _splits(keys: VertexKeys, corners: I64) -> tuple[I64, I64, I64, Bools]:
     """Find the vertices strictly inside the four sides of each rectangle.
 
     Return the numbers of all vertices in three orders, one after the other, and for each side (n, 4) the position of
@@ -176,15 +172,7 @@ def _splits(
 
 
 @kernel
-def _triangulate(
-    corners: NDArray[np.int64],
-    pool: NDArray[np.int64],
-    first: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    backward: NDArray[np.bool_],
-    chains: NDArray[np.int64],
-    faces: NDArray[np.int64],
-) -> None:
+def _triangulate(corners: I64, pool: I64, first: I64, counts: I64, backward: Bools, chains: I64, faces: I64) -> None:
     """Triangulate rectangles whose sides have further vertices; no triangle is degenerate.
 
     The vertices of the sides 1 and 3 are cut off as fans around the nearest vertices of the sides 0 and 2, and these

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core.kernel import kernel
+from choque._core.types import F64, I32, U8, Bools
 from choque.errors import InvalidInput
 from choque.volumes._lattice import TOLERANCE, Lattice, check_cells
 from choque.volumes._model import ExtremeVertices
@@ -15,7 +16,7 @@ from choque.volumes._model import ExtremeVertices
 _ROUNDING = 1e-9  # upper bound for the rounding error of a turned position [voxels]
 
 
-def rotation_matrix(rotation: ArrayLike) -> NDArray[np.float64]:
+def rotation_matrix(rotation: ArrayLike) -> F64:
     """Return a rotation matrix (3, 3), from a matrix or from a vector along the axis, as long as the angle [rad]."""
     try:
         given = np.asarray(rotation, np.float64)
@@ -39,8 +40,8 @@ def rotation_matrix(rotation: ArrayLike) -> NDArray[np.float64]:
 class Motion(NamedTuple):
     """A rotation about a point [world]: x becomes ``matrix @ (x - pivot) + pivot``."""
 
-    matrix: NDArray[np.float64]
-    pivot: NDArray[np.float64]
+    matrix: F64
+    pivot: F64
 
 
 def resample(
@@ -81,7 +82,7 @@ def resample(
     return ExtremeVertices.from_mask(mask.view(np.bool_), offset=tuple(first.tolist()))
 
 
-def _summed(mask: NDArray[np.bool_]) -> NDArray[np.int32]:
+def _summed(mask: Bools) -> I32:
     """Return the number of full voxels before each corner of the lattice; differences of it are all that counts."""
     total = np.zeros(tuple(size + 1 for size in mask.shape), np.int32)
     inner = total[1:, 1:, 1:]
@@ -92,9 +93,7 @@ def _summed(mask: NDArray[np.bool_]) -> NDArray[np.int32]:
 
 
 @kernel
-def _fill_centres(
-    source: NDArray[np.bool_], start: NDArray[np.float64], back: NDArray[np.float64], mask: NDArray[np.uint8]
-) -> None:
+def _fill_centres(source: Bools, start: F64, back: F64, mask: U8) -> None:
     """Set the cells whose centres, ``start + back @ cell`` among the old voxels, are in a full one."""
     at = np.empty(3, np.int64)
     for row in range(mask.shape[0]):
@@ -110,13 +109,7 @@ def _fill_centres(
 
 
 @kernel
-def _fill_touched(
-    summed: NDArray[np.int32],
-    start: NDArray[np.float64],
-    back: NDArray[np.float64],
-    reach: NDArray[np.float64],
-    mask: NDArray[np.uint8],
-) -> None:
+def _fill_touched(summed: I32, start: F64, back: F64, reach: F64, mask: U8) -> None:
     """Set the cells with a full old voxel within ``reach`` of their centres along each axis."""
     low, high = np.empty(3, np.int64), np.empty(3, np.int64)
     for row in range(mask.shape[0]):

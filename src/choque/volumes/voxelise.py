@@ -9,11 +9,12 @@ import os
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.kernel import helper, kernel
 from choque._core.parts import parts_of
+from choque._core.types import F64, I32, I64, U8, Bools
 from choque.errors import InvalidInput
 from choque.files.meshes import Mesh, check_mesh, number_rows, read_mesh
 from choque.volumes._lattice import MAX_DISTANCE, Lattice, check_cells
@@ -95,29 +96,29 @@ def check_closed(mesh: Mesh) -> None:
         )
 
 
-def welded(mesh: Mesh) -> tuple[NDArray[np.int64], int]:
+def welded(mesh: Mesh) -> tuple[I64, int]:
     """Return the faces (m, 3) with vertices at the same place as one, and the number of places."""
     points, place = number_rows(mesh.vertices)
     return place[mesh.faces], len(points)
 
 
-def _are_whole(faces: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _are_whole(faces: I64) -> Bools:
     """Return which triangles have three different corners."""
     return np.asarray((faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0]))
 
 
-def _edges(faces: NDArray[np.int64], vertex_count: int) -> NDArray[np.int64]:
+def _edges(faces: I64, vertex_count: int) -> I64:
     """Return a number for each edge of each triangle (3 m), the same for both directions."""
     start, stop = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     return np.asarray(np.minimum(start, stop) * np.int64(vertex_count) + np.maximum(start, stop))
 
 
 # The cells of triangles, set in a mask of bytes that holds them all
-Corners = NDArray[np.float64]  # (m, 3, 3): for each triangle its corners, columns x, y, z
+Corners = F64  # (m, 3, 3): for each triangle its corners, columns x, y, z
 
 
 @kernel
-def surface_cells(corners: NDArray[np.int64], mask: NDArray[np.uint8]) -> None:
+def surface_cells(corners: I64, mask: U8) -> None:
     """Set a layer of cells one cell thick: corners, which are cells already, edges by steps, the inside by columns.
 
     The scan conversion of Kaufman and Shimony (1986), along the largest component of the normal, so that no column of
@@ -158,7 +159,7 @@ def surface_cells(corners: NDArray[np.int64], mask: NDArray[np.uint8]) -> None:
 
 
 @kernel
-def _side(start: NDArray[np.float64], stop: NDArray[np.float64], x: float, y: float) -> int:
+def _side(start: F64, stop: F64, x: float, y: float) -> int:
     """Return the side of an edge, seen along z, on which a point lies: 1 or -1, never 0.
 
     The ends are always taken in the same order, so that two triangles at one edge agree. A point on the line counts as
@@ -170,7 +171,7 @@ def _side(start: NDArray[np.float64], stop: NDArray[np.float64], x: float, y: fl
 
 
 @helper
-def _side_sorted(start: NDArray[np.float64], stop: NDArray[np.float64], x: float, y: float) -> int:
+def _side_sorted(start: F64, stop: F64, x: float, y: float) -> int:
     value = (stop[0] - start[0]) * (y - start[1]) - (stop[1] - start[1]) * (x - start[0])
     if value != 0.0:
         return 1 if value > 0.0 else -1
@@ -179,7 +180,7 @@ def _side_sorted(start: NDArray[np.float64], stop: NDArray[np.float64], x: float
     return 1
 
 
-def solid_cells(mesh: Mesh, corners: Corners, mask: NDArray[np.uint8]) -> None:
+def solid_cells(mesh: Mesh, corners: Corners, mask: U8) -> None:
     """Set the cells whose centres are inside a closed mesh, by the winding number of each of its shells.
 
     A shell is what hangs together by shared vertices. A point is inside a shell if its winding number is not 0 or, for
@@ -203,11 +204,11 @@ def solid_cells(mesh: Mesh, corners: Corners, mask: NDArray[np.uint8]) -> None:
 class _Shells(NamedTuple):
     """Parts of a mesh that share no vertex, and how each is oriented."""
 
-    of_face: NDArray[np.int32]  # (m,) the shell of each triangle
+    of_face: I32  # (m,) the shell of each triangle
     # (m,) false for triangles without area, and for the second side of shells whose every triangle has two sides
-    kept: NDArray[np.bool_]
-    signs: NDArray[np.int32]  # 1 for shells oriented outward, -1 for those oriented inward, relative to the whole mesh
-    is_oriented: NDArray[np.bool_]  # whether the triangles of a shell run along each edge as often forward as backward
+    kept: Bools
+    signs: I32  # 1 for shells oriented outward, -1 for those oriented inward, relative to the whole mesh
+    is_oriented: Bools  # whether the triangles of a shell run along each edge as often forward as backward
 
     @classmethod
     def of(cls, mesh: Mesh) -> _Shells:
@@ -225,9 +226,7 @@ class _Shells(NamedTuple):
         return cls(of_face, kept, signs.astype(np.int32), is_oriented)
 
 
-def _second_sides(
-    faces: NDArray[np.int64], of_face: NDArray[np.int32], kept: NDArray[np.bool_], count: int
-) -> NDArray[np.bool_]:
+def _second_sides(faces: I64, of_face: I32, kept: Bools, count: int) -> Bools:
     """Return the second of each two triangles of opposite orientation, in shells that consist of such pairs."""
     lowest = np.argmin(faces, axis=1)
     turned = np.take_along_axis(faces, (lowest[:, None] + np.arange(3)) % 3, axis=1)
@@ -246,9 +245,7 @@ def _second_sides(
     return second
 
 
-def _are_oriented(
-    faces: NDArray[np.int64], of_face: NDArray[np.int32], count: int, vertex_count: int
-) -> NDArray[np.bool_]:
+def _are_oriented(faces: I64, of_face: I32, count: int, vertex_count: int) -> Bools:
     _, edge = np.unique(_edges(faces, vertex_count), return_inverse=True)
     is_forward = faces < np.roll(faces, -1, axis=1)
     balance = np.bincount(edge.reshape(-1), np.where(is_forward.ravel(), 1, -1))
@@ -258,9 +255,7 @@ def _are_oriented(
 
 
 @kernel
-def _crossings(
-    corners: Corners, of_face: NDArray[np.int32], shape: tuple[int, int, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _crossings(corners: Corners, of_face: I32, shape: tuple[int, int, int]) -> tuple[I64, I32]:
     """Return where triangles cross the lines along z through centres: the first cell above, by its place in the mask.
 
     The second array holds the shell, counted from 1; negative for triangles that look down.
@@ -299,14 +294,7 @@ def _crossings(
 
 
 @kernel
-def _fill(
-    cells: NDArray[np.int64],
-    crossed: NDArray[np.int32],
-    signs: NDArray[np.int32],
-    is_oriented: NDArray[np.bool_],
-    mask: NDArray[np.uint8],
-    outside: NDArray[np.bool_],
-) -> None:
+def _fill(cells: I64, crossed: I32, signs: I32, is_oriented: Bools, mask: U8, outside: Bools) -> None:
     """Set the cells inside, from sorted crossings; mark ``outside`` the cavities that lie outside all other shells."""
     height = mask.shape[2]
     windings = np.zeros(signs.shape[0], np.int64)
@@ -344,7 +332,7 @@ def _fill(
 
 
 @kernel
-def conservative_cells(corners: Corners, mask: NDArray[np.uint8]) -> None:
+def conservative_cells(corners: Corners, mask: U8) -> None:
     """Set every cell that a triangle touches, sides and corners included, by separating axes of triangle and box.
 
     After Akenine-Möller (2001). The thirteen axes are tested with a margin above the rounding error: a cell that misses
