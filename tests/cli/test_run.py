@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from choque.record import Recording, recorder
-from choque.studio import Run
 from choque.theses.fingsics.log import read_log
 from choque.theses.fingsics.scene_dat import SceneDat
+from choque.world import StepReport, World
 
 if TYPE_CHECKING:
     from conftest import Command
@@ -168,14 +168,14 @@ def test_the_counts_of_the_fingsics_engine(command: Command) -> None:
 
 
 def test_an_interrupt_keeps_what_was_recorded(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Run.step
+    real = World.step
 
-    def step(self: Run, count: int = 1) -> object:
+    def step(self: World, dt: float) -> StepReport:
         if self.frame == 40:
             raise KeyboardInterrupt
-        return real(self, count)
+        return real(self, dt)
 
-    monkeypatch.setattr(Run, "step", step)
+    monkeypatch.setattr(World, "step", step)
     outcome = command("run", "bounce", "--frames", 100, "--record", "--log")
     assert outcome.code == 130
     assert outcome.err.splitlines()[-1] == "choque: Interrupted."

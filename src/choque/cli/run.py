@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from choque.scene import BodyScene
     from choque.theses.fingsics.config import Config
     from choque.theses.fingsics.totals import Totals
-    from choque.world import World
+    from choque.world import StepReport, World
 
 FRAMES = 600
 OUTPUT, BENCHMARKS = Path("output"), Path("benchmarks")
@@ -289,7 +290,6 @@ def run_once(plan: Plan, as_json: bool) -> None:
     from choque._core.progress import shown
     from choque.lab.warm_up import warm_up
     from choque.record import Recorder
-    from choque.studio.run import Run
     from choque.theses.fingsics.log import Log
     from choque.theses.fingsics.totals import Totals, mechanical_energy
 
@@ -305,20 +305,21 @@ def run_once(plan: Plan, as_json: bool) -> None:
     folder = run_folder(plan.given, plan.output, plan.scene.name) if plan.record or plan.log else None
     interrupted = False
     with ExitStack() as stack:
-        driven = Run(world, dt=plan.dt)
-        driven.observers.append(totals)
+        observers: list[Callable[[World, StepReport], object]] = [totals]
         if folder is not None and plan.record:
             scene = plan.scene
             recorder = Recorder(
                 folder / RECORDING, world, dt=plan.dt, scene=scene.name, seed=scene.seed, camera=scene.camera
             )
-            driven.observers.append(stack.enter_context(recorder))
+            observers.append(stack.enter_context(recorder))
         if folder is not None and plan.log:
-            driven.observers.append(stack.enter_context(Log(folder / LOG)))
+            observers.append(stack.enter_context(Log(folder / LOG)))
         tell = stack.enter_context(shown())
         try:
             while plan.steps is None or totals.steps < plan.steps:
-                driven.step()
+                report = world.step(plan.dt)
+                for observe in observers:
+                    observe(world, report)
                 tell(totals.steps, plan.steps or 0, plan.scene.name)
         except KeyboardInterrupt:
             interrupted = True
