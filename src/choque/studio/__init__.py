@@ -14,7 +14,5 @@ if TYPE_CHECKING:
 __all__ = ["Look", "Run", "draw_frame", "draw_scene", "make_film"]
 
 __getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {".film": "Look draw_frame make_film", ".picture.scene": "draw_scene", ".run": "Run"},
+    __name__, __all__, {".film": "Look draw_frame make_film", ".picture.scene": "draw_scene", ".run": "Run"}
 )
