@@ -4,7 +4,8 @@
 
 Each run goes to ``docs/theses/results/<study>/``, or another name if one is given: its claims as a table to include,
 the cells as CSV, the record of machine, versions and plan, and what else a page shows of it: figures, and
-``fastest.md``, the fastest method by scene and size. Nothing is judged here; ``choque lab report FOLDER`` does that.
+``fastest.md`` and ``losses.md``, the fastest method by scene and size, and where each is slow. Nothing is judged
+here; ``choque lab report FOLDER`` does that.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from choque.lab.table import duration
 PAGES = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 SHOWN = re.compile(r"results/([\w-]+)/([\w-]+\.\w+)")
-FASTEST = "fastest.md"
+FASTEST, LOSSES = "fastest.md", "losses.md"
+GOOD = 1.15
+"""A lead below this factor is none."""
 UNDECIDED = ("this run does not tell", "one reading")
 """How the note of a claim begins that was measured, though not well enough to judge it."""
 
@@ -64,6 +67,24 @@ def fastest(cells: list[dict[str, str]], selector: str = "auto") -> str:
             (first, best), (second, next_best) = ranked[:2]
             words.append(f"**{first}** {duration(best)}, {next_best / best:.2f}x before {second}")
         lines.append(f"| {scene} | " + " | ".join(words) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def losses(cells: list[dict[str, str]]) -> str:
+    """Where each method is furthest behind the fastest one, by how much, and at how many places it is the fastest."""
+    times: dict[tuple[str, int], dict[str, float]] = {}
+    for row in cells:
+        if row["verdict"] == "exact" and row["median"]:
+            times.setdefault((row["scene"], int(row["n"])), {})[row["method"]] = float(row["median"])
+    lines = ["| method | furthest behind | and | within 15 % of the fastest |", "| --- | --- | --- | --- |"]
+    for method in sorted({name for found in times.values() for name in found}):
+        behind = sorted(
+            ((found[method] / min(found.values()), place) for place, found in times.items() if method in found),
+            reverse=True,
+        )
+        words = [f"{ratio:.3g}x: {scene}, {n:,}" for ratio, (scene, n) in behind[:2]]
+        good = sum(ratio <= GOOD for ratio, _ in behind)
+        lines.append(f"| `{method}` | {words[0]} | {words[1]} | at {good} of {len(behind)} places |")
     return "\n".join(lines) + "\n"
 
 
@@ -114,6 +135,8 @@ def collect(folder: Path, name: str = "") -> Path:
     wanted = shown(target.name)
     if FASTEST in wanted:
         (target / FASTEST).write_text(fastest(cells))
+    if LOSSES in wanted:
+        (target / LOSSES).write_text(losses(cells))
     for figure in wanted:
         if figure.endswith((".svg", ".png")):
             shutil.copy(folder / "figures" / figure, target)
