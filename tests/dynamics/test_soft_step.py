@@ -175,6 +175,19 @@ def test_bodies_of_all_kinds_come_to_rest_on_each_other() -> None:
     assert (np.lexsort(found.pairs.T[::-1]) == np.arange(len(found))).all()
 
 
+def test_hulls_that_are_apart_are_tested_again_only_when_they_may_have_met() -> None:
+    world = choque.World(response="soft-step")
+    world.add_hulls(Hulls.solids("octahedron"), [[0.0, 0, 0], [1.27, 0, 0]], 0.6)  # tip to tip, 7 cm apart
+    world.add_capsules([[0.0, 0.85, 0]], 0.2, 0.2)
+    found = [world.step(1 / 60).counters["found"] for _ in range(3)]
+    assert found == [2, 0, 0]
+    assert not len(world.contacts())
+    world.bodies.velocity[1, 0] = -0.62  # 1 cm a step: within the 2 cm of a contact after the fifth
+    steps = [world.step(1 / 60) for _ in range(7)]
+    assert [report.contacts for report in steps] == [0] * 5 + [1] * 2
+    assert sum(report.counters["found"] for report in steps) < 7
+
+
 def test_the_hash_is_that_of_one_thread_and_of_a_world_read_in_the_middle(tmp_path: Path) -> None:
     one, other = mixed_pile(), mixed_pile()
     for frame in range(120):

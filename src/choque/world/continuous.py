@@ -143,16 +143,17 @@ def _with_triangles(
 
 def _candidates(bodies: Bodies, boxes: Boxes, fast: NDArray[np.int64], way: NDArray[np.float64]) -> Pairs:
     """Return the pairs of a fast body and one that it may meet: a static one, or any one if either is a bullet."""
-    position = bodies.position.astype(np.float64)
-    bounded = np.flatnonzero((bodies.kind != PLANE) & ~bodies.sensor)
-    reach = np.maximum(np.abs(boxes.lower - position), np.abs(boxes.upper - position)).astype(np.float64)
-    radius = np.linalg.norm(reach[bounded], axis=1)[:, np.newaxis]  # however the body turns
-    here, there = position[bounded], position[bounded] - way[bounded]
-    lower, upper = np.minimum(here, there) - radius, np.maximum(here, there) + radius
-    own = np.searchsorted(bounded, fast)
-    task = Task(Boxes.unchecked(lower[own], upper[own]), Boxes.unchecked(lower, upper), True, 1, None)
-    found = join_boxes(task, "auto", {})
-    pairs = np.stack((fast[found[:, 0]], bounded[found[:, 1]]), axis=1)
+    others = np.flatnonzero((bodies.kind != PLANE) & ~bodies.sensor & (bodies.static | bodies.bullet.any()))
+
+    def swept(rows: NDArray[np.int64]) -> Boxes:
+        here = bodies.position[rows].astype(np.float64)
+        reach = np.maximum(np.abs(boxes.lower[rows] - here), np.abs(boxes.upper[rows] - here))
+        radius = np.linalg.norm(reach, axis=1)[:, np.newaxis]  # however the body turns
+        there = here - way[rows]
+        return Boxes.unchecked(np.minimum(here, there) - radius, np.maximum(here, there) + radius)
+
+    found = join_boxes(Task(swept(fast), swept(others), True, 1, None), "auto", {})
+    pairs = np.stack((fast[found[:, 0]], others[found[:, 1]]), axis=1)
     matters = bodies.static[pairs[:, 1]] | (bodies.bullet[pairs].any(axis=1) & (pairs[:, 0] != pairs[:, 1]))
     matters &= (bodies.group[pairs] & bodies.mask[pairs[:, ::-1]] != 0).all(axis=1)
     wanted: Pairs = pairs[matters].astype(np.int32)

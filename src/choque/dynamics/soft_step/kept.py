@@ -167,9 +167,10 @@ def _take_over(before: Kept, after: Kept, is_first: bool) -> None:
         at = by_key[row]
         while rank < old_count and old_keys[old_by_key[rank]] < keys[at]:
             rank += 1
-        source = np.int64(-1)
-        if rank < old_count and old_keys[old_by_key[rank]] == keys[at]:
-            source = old_by_key[rank]
+        is_old = rank < old_count and old_keys[old_by_key[rank]] == keys[at]
+        slot[at] = old_by_key[rank] if is_old else -1
+    for at in range(slot.size):  # in the order of memory: most pairs keep their neighbours
+        source = slot[at]
         slot[at] = before.slot[source] if source >= 0 else -1
         if marks.shape[0] > 0:
             for column in range(marks.shape[1]):

@@ -75,7 +75,7 @@ class Memory:
         self.former: tuple[Kept, Kept] | None = None
         self.pieces = Pieces()
         self._pairs: Pairs | None = None
-        self._turns: NDArray[np.bool_] | None = None  # which bodies are locked in turning
+        self._locked: NDArray[np.bool_] | None = None
 
     @property
     def moving(self) -> int:
@@ -88,9 +88,9 @@ class Memory:
         extra = len(self.pieces)
         static = _static_kinds(bodies)
         same_bodies = np.array_equal(self.ids, bodies.ids) and np.array_equal(self.static, static)
-        turns: NDArray[np.bool_] = bodies.locked[:, 3:].any(axis=1)
-        same_locks = self._turns is None or np.array_equal(self._turns, turns)
-        self._turns = turns
+        same_locks = self._locked is None or np.array_equal(self._locked, bodies.locked)
+        if self._locked is None or not same_locks:
+            self._locked = bodies.locked.copy()
         if same_bodies and same_locks and pairs is self._pairs:
             return
         given = pairs

@@ -217,22 +217,22 @@ class SoftStep(Response):
         over_ranges(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows)
         rows.kind[body_count:] = TRIANGLE
         rows.hull[body_count:] = len(faces.first) - 1 - len(faces.rim) + np.arange(count - body_count)
-        awake = kept.rest.awake[order]
-        locks = self._locks = Locks(np.flatnonzero(bodies.locked.any(axis=1)[order[:moving]]), order, bodies.locked)
+        awake = self._awake = kept.rest.awake[order]
+        self._touched = np.zeros(count, np.uint8)
+        is_locked = bodies.locked[order[:moving]].any(axis=1) if bodies.locked.any() else np.empty(0, np.bool_)
+        locks = self._locks = Locks(np.flatnonzero(is_locked), order, bodies.locked)
         locks.begin(columns, rows)
         rates = Rates.of(dt, self.substeps, self.unit, self.hertz, self.damping)
-        touched = np.zeros(count, np.uint8)
         rebounds = bool(bodies.restitution.any())
         has_extras = rebounds or bool(bodies.rolling.any() or bodies.surface_velocity.any())
-        live_s, begins_s, round_rows, held_s = self._prepare_spheres(rows, awake, touched, has_extras, thread_count)
-        live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(rows, faces, awake, touched, thread_count)
+        live_s, begins_s, round_rows, held_s = self._prepare_spheres(has_extras, thread_count)
+        live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(faces, thread_count)
         problem = Problem(rows, awake, kept.cuts, round_rows, begins_s, flat_rows, begins_m, rebounds)
         solve(problem, rates, self.substeps, thread_count, lambda: locks.hold(rows))
         _share(store_spheres, len(live_s), thread_count, round_rows, rates.threshold, held_s[1])
         _share(store_manifolds, len(live_m), thread_count, flat_rows, rates.threshold, held_m[1])
         self._solved, self._rate = (round_rows, len(live_s), flat_rows, len(live_m)), rates.inverse_h
         self._live, self._held = (live_s, live_m), (held_s, held_m)
-        self._awake, self._touched = awake, touched
         return len(live_s) + len(live_m)
 
     def integrate(
@@ -298,19 +298,12 @@ class SoftStep(Response):
             wake_islands(rest, is_waking)
         return count
 
-    def _prepare_spheres(
-        self,
-        rows: SolverBodies,
-        awake: NDArray[np.uint8],
-        touched: NDArray[np.uint8],
-        has_extras: bool,
-        thread_count: int,
-    ) -> tuple[Rows, Rows, SphereRows, _Held]:
-        kept = self._memory.spheres
+    def _prepare_spheres(self, has_extras: bool, thread_count: int) -> tuple[Rows, Rows, SphereRows, _Held]:
+        kept, rows = self._memory.spheres, self._rows
         total = len(kept.keys)
         touch, is_live = memory.empty((total, 4), np.float32), np.empty(total, np.uint8)
-        _share(touch_spheres, total, thread_count, kept.pairs, rows, awake, touch, is_live)
-        live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, touched)
+        _share(touch_spheres, total, thread_count, kept.pairs, rows, self._awake, touch, is_live)
+        live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, self._touched)
         made = SphereRows(
             np.empty(len(live), np.int32),
             np.empty(len(live), np.int32),
@@ -319,25 +312,18 @@ class SoftStep(Response):
         _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, has_extras, made)
         return live, begins, made, held
 
-    def _prepare_manifolds(
-        self,
-        rows: SolverBodies,
-        faces: HullFaces,
-        awake: NDArray[np.uint8],
-        touched: NDArray[np.uint8],
-        thread_count: int,
-    ) -> tuple[Rows, Rows, ManifoldRows, _Held]:
-        kept, moving = self._memory.manifolds, self._memory.moving
+    def _prepare_manifolds(self, faces: HullFaces, thread_count: int) -> tuple[Rows, Rows, ManifoldRows, _Held]:
+        kept, moving, rows = self._memory.manifolds, self._memory.moving, self._rows
         total = len(kept.keys)
         is_live, is_stale = np.empty(total, np.uint8), np.empty(total, np.uint8)
-        _share(recycle, total, thread_count, kept, rows, awake, is_live, is_stale)
+        _share(recycle, total, thread_count, kept, rows, self._awake, is_live, is_stale)
         stale = np.flatnonzero(is_stale)
         self._recycled = int(np.count_nonzero(is_live == LIVE))
         if len(stale):
             found = self._finder.find(rows.solids(), kept.pairs[stale], faces, thread_count)
             adopt(stale, found, kept, rows, RECYCLED * self.unit, is_live)
         self._found_count = len(stale)
-        live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, touched)
+        live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, self._touched)
         made = ManifoldRows(
             np.empty(len(live), np.int32),
             np.empty(len(live), np.int32),

@@ -107,17 +107,24 @@ def probe_pairs(
 
 
 @helper
-def _separates(cores: Cores, one: Integer, other: Integer, axis: Floats, row: Integer, gap: float) -> bool:
-    """Return whether a remembered axis clearly separates the bodies by more than ``gap``."""
+def gap_along(cores: Cores, one: Integer, other: Integer, axis: Floats, row: Integer) -> tuple[float, float]:
+    """Return the gap of two cores along an axis, and the distance of the corner that shows it; −∞ without an axis."""
     direction = point_of(axis, row)
     size = dot(direction, direction)
     if not size > 0:
-        return False
+        return -math.inf, 0.0
     points, spans, place, graph = cores
     a = support(points, spans, graph, one, (-direction[0], -direction[1], -direction[2]), spans[one, 0])
     b = support(points, spans, graph, other, direction, spans[other, 0])
     corner = add(subtract(point_of(points, a), point_of(points, b)), start_axis(place, one, other))
-    return dot(corner, direction) / math.sqrt(size) > gap + SAFE_GAP * (length(corner) + gap)
+    return dot(corner, direction) / math.sqrt(size), length(corner)
+
+
+@helper
+def _separates(cores: Cores, one: Integer, other: Integer, axis: Floats, row: Integer, gap: float) -> bool:
+    """Return whether a remembered axis clearly separates the bodies by more than ``gap``."""
+    found, far = gap_along(cores, one, other, axis, row)
+    return found > gap + SAFE_GAP * (far + gap)
 
 
 class Block(NamedTuple):

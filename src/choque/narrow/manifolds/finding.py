@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class ManifoldFinder:
     def find(self, solids: PosedSolids, pairs: Pairs, faces: HullFaces, thread_count: int = 1) -> ContactArrays:
         """Return a manifold for each of ``pairs`` (m, 2), without points where two solids are apart.
 
-        The first separation is then a lower bound of their distance, 0 where that is not known.
+        The first separation is then a lower bound of their distance.
         """
         found = ContactArrays.empty(len(pairs), np.float64, MAX_POINTS)
         found.pairs[...] = pairs
@@ -67,34 +67,26 @@ class ManifoldFinder:
         present = np.flatnonzero(np.bincount(ways, minlength=_CONVEX + 1)).tolist()
         for way in present:
             rows = np.flatnonzero(ways == way)
+            count = thread_count if len(rows) >= _PARALLEL_FROM else 1
             if way == _BOXES:
-                self._share(box_manifolds, rows, thread_count, solids, found)
+                self._share(box_manifolds, rows, count, solids, found)
             elif way == _ROUND:
-                self._share(round_manifolds, rows, thread_count, solids, found)
+                self._share(round_manifolds, rows, count, solids, found)
             elif way == _NONE:
                 found.point_count[rows] = 0
                 found.separations[rows, 0] = 0.0
             else:  # imported here: GJK and EPA are loaded only where they are needed
-                from choque.narrow.manifolds.hulls import convex_manifolds, plane_manifolds
+                from choque.narrow.manifolds.hulls import convex_manifolds, plane_manifolds, probe_convex
                 from choque.narrow.manifolds.triangles import sphere_triangles
 
-                if way == _BALL:
-                    self._share(sphere_triangles, rows, thread_count, solids, found, faces)
-                elif way == _PLANE:
-                    self._share(plane_manifolds, rows, thread_count, solids, found, faces)
+                if way == _CONVEX:
+                    probed = probe_convex(solids, pairs[rows], faces, count)
+                    self._share(convex_manifolds, rows, count, solids, found, faces, probed)
                 else:
-                    convex_manifolds(solids, rows, found, faces, self._scratch[0])
+                    kernel = sphere_triangles if way == _BALL else plane_manifolds
+                    self._share(kernel, rows, count, solids, found, faces)
         return found
 
-    def _share(
-        self,
-        kernel: Callable[..., None],
-        rows: Rows,
-        thread_count: int,
-        solids: PosedSolids,
-        found: ContactArrays,
-        *further: HullFaces,
-    ) -> None:
-        count = thread_count if len(rows) >= _PARALLEL_FROM else 1
+    def _share(self, kernel: Any, rows: Rows, count: int, solids: Any, found: ContactArrays, *more: Any) -> None:
         shares = ranges(len(rows), count)
-        run(lambda part: kernel(*shares[part], rows, solids, found, self._scratch[part], *further), len(shares))
+        run(lambda part: kernel(*shares[part], rows, solids, found, self._scratch[part], *more), len(shares))

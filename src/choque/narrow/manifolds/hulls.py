@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Integer, Rows
+from choque._core.types import Integer, Pairs, Rows
 from choque._core.vector import Vector, along, cross, dot, point_of, scaled, subtract, unit
 from choque.narrow.convex.cores import Cores
-from choque.narrow.convex.probe import CONTACT, probe_pairs
+from choque.narrow.convex.probe import CONTACT, gap_along, probe_pairs
 from choque.narrow.manifolds.boxes import box_corner
 from choque.narrow.manifolds.clipping import clip, keep_near, start_corner, write_flat
 from choque.narrow.manifolds.solids import (
@@ -95,13 +95,15 @@ def plane_manifolds(
             write_flat(found, pair, scratch, (0, kept), frame, flipped, 0)
 
 
-def convex_manifolds(solids: PosedSolids, rows: Rows, found: ContactArrays, faces: HullFaces, scratch: Scratch) -> None:
-    """Write the manifolds of the pairs in ``rows``, of which one at least is convex or a tile.
+def probe_convex(solids: PosedSolids, pairs: Pairs, faces: HullFaces, thread_count: int) -> tuple[Any, ...]:
+    """Return what `convex_manifolds` needs to know of ``pairs``, of which one at least is convex or a tile.
 
-    Where solids are apart, ``separations[pair, 0]`` is 0: the distance is not known.
+    Whether they overlap, their depths, normals, the deepest points of the first, and an axis that separates those that
+    are apart; then the cores of all, and the rows of these.
     """
-    pairs = found.pairs[rows]
-    bodies, places = np.unique(pairs, return_inverse=True)
+    is_there = np.zeros(len(solids.kind), np.bool_)
+    is_there[pairs] = True
+    bodies, places = np.flatnonzero(is_there), (np.cumsum(is_there) - 1).astype(np.int32)[pairs]
     counts = np.empty(len(bodies), np.int64)
     _count_points(bodies, solids.kind, solids.hull, faces.first, counts)
     spans = np.full((len(bodies), 3), -1, np.int64)
@@ -111,8 +113,8 @@ def convex_manifolds(solids: PosedSolids, rows: Rows, found: ContactArrays, face
     place[:, :3] = solids.pose[bodies, :3]
     cores = Cores(np.empty((int(counts.sum()), 3)), spans, place, np.zeros(0, np.int64))
     _fill_cores(bodies, solids, faces, cores)
-    probe = probe_pairs(cores, places.reshape(-1, 2).astype(np.int32), CONTACT)
-    _write_probed(rows, solids, faces, (probe.overlaps, probe.depth, probe.normal, probe.first), found, scratch)
+    probe = probe_pairs(cores, places, CONTACT, thread_count)
+    return probe.overlaps, probe.depth, probe.normal, probe.first, probe.axis, cores, places
 
 
 @helper
@@ -252,26 +254,34 @@ def _corner(solids: PosedSolids, faces: HullFaces, body: Integer, face: Integer,
 
 
 @kernel
-def _write_probed(
+def convex_manifolds(
+    first: Integer,
+    last: Integer,
     rows: Rows,
     solids: PosedSolids,
-    faces: HullFaces,
-    probed: tuple[Any, Any, Any, Any],
     found: ContactArrays,
     scratch: Scratch,
+    faces: HullFaces,
+    probed: tuple[Any, ...],
 ) -> None:
-    """Write the manifolds of pairs of which the depth, the normal and the deepest point of the first are known."""
+    """Write the manifolds of the pairs ``rows[first:last]``, of which `probe_convex` tells.
+
+    Where solids are apart, ``separations[pair, 0]`` is a lower bound of their distance, and there is no point.
+    """
     near = solids.near
-    overlaps, depth, normals, deepest = probed
+    overlaps, depth, normals, deepest, axes, cores, cored = probed
     pairs, normal, _, separations, _, point_count = found
-    for place in range(rows.size):
+    for place in range(first, last):
         pair = rows[place]
         a, b = pairs[pair, 0], pairs[pair, 1]
         point_count[pair] = 0
         separations[pair, 0] = 0.0
-        if not overlaps[place]:
-            continue
         margin = near[a] + near[b]
+        if not overlaps[place]:
+            one, other = cored[place, 0], cored[place, 1]
+            gap, _ = gap_along(cores, one, other, axes, place)
+            separations[pair, 0] = max(gap - cores.place[one, 3] - cores.place[other, 3] + margin, 0.0)
+            continue
         away = (normals[place, 0], normals[place, 1], normals[place, 2])
         given = away
         if solids.kind[a] == TRIANGLE:
