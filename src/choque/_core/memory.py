@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from choque._core.types import U8
 
 SMALLEST = 1 << 19  # smaller arrays come from the ordinary allocator, which reuses pages itself
+SMALLEST_ALIGNED = 1 << 16  # bytes of an array that is worth a cache line of its own
 MAX_KEPT_BYTES = 1 << 28  # limit of the unused blocks kept for later: 256 MiB
 KEPT_SECONDS = 5.0  # blocks that were not used for so long are given back
 
@@ -41,8 +42,13 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 
 
 def aligned(count: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return a flat working array that begins on a cache line, so that a record of 32 bytes never straddles two."""
+    """Return a flat working array that begins on a cache line, so that a record of 32 bytes never straddles two.
+
+    Finding the line takes longer than it saves in a small array, which begins anywhere.
+    """
     byte_count = count * np.dtype(dtype).itemsize
+    if byte_count < SMALLEST_ALIGNED:
+        return np.empty(count, dtype)
     block = empty(byte_count + 64, np.uint8)
     skip = -block.__array_interface__["data"][0] % 64  # in half the time of block.ctypes
     return block[skip : skip + byte_count].view(dtype)

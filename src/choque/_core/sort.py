@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import prefetch, rank_of_eight
+from choque._core.pair_keys import unpack_pairs
 from choque._core.types import I64, U32, Integer, Keys, Pairs
 
 PART_BITS = 10  # a part of the answer holds the pairs of 1,024 first numbers, few enough to be sorted within the cache
@@ -22,7 +23,7 @@ PART_PAIRS = 1 << 17
 """Pairs of a part that NumPy sorts at once, about: more leave the second-level cache, fewer cost more to deal out."""
 
 SMALLEST_PART = 2_048
-"""Pairs of a part, in the mean, below which dealing into parts costs more than keys of 32 bits save."""
+"""Pairs of a part, in the mean, below which making keys of 32 bits costs more than these save."""
 
 MAX_WHOLE = 300_000  # up to this number of keys, NumPy's vector sort on one thread is faster than digits on two
 
@@ -49,8 +50,11 @@ def sorted_pairs(
     answer.
     """
     total = sum(chunk.size for chunk in chunks)
-    thread_count = threads.streams(thread_count, total)
     by_numpy = _numpy_has_lanes()
+    if by_numpy and total < SMALLEST_PART and len(chunks) == 1:
+        chunks[0].sort()
+        return unpack_pairs(chunks.pop())
+    thread_count = threads.streams(thread_count, total)
     first_bits, second_bits = _bits_below(row_count), _bits_below(row_count if partner_count is None else partner_count)
     bits, key_bits = max(PART_BITS, first_bits - MAX_PARTS_BITS), 32
     dtype: type[np.unsignedinteger[Any]] = np.uint64

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check, threads
 from choque._core.emission import Sink
-from choque._core.kernel import helper, kernel
+from choque._core.kernel import forceinline, helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.pair_keys import pair_key
 from choque._core.records import FLAT, Questions, of_type
@@ -58,7 +58,7 @@ def query_rays(
     rays = _rays(origin, direction, longest, dimension)
     sink = Sink(len(rays), thread_count, None)
     if tree.rows.size:
-        sink.run(_emit_rays, len(rays), rays, float(longest), tree.lanes, tree.rows, tree.level_first)
+        sink.run(_emit_rays, len(rays), rays, float(longest), tree)
     return sorted_pairs(sink.chunks, len(rays), thread_count, tree.rows.size)
 
 
@@ -69,7 +69,7 @@ def cast_rays(
     rays = _rays(origin, direction, longest, dimension)
     hits = RayHits(np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf))
     if tree.rows.size:
-        arrays = (rays, float(longest), tree.lanes, tree.rows, tree.level_first, hits.ids, hits.distance)
+        arrays = (rays, float(longest), tree, hits.ids, hits.distance)
         _over_questions(_cast, len(rays), thread_count, arrays)
     return hits
 
@@ -80,7 +80,7 @@ def nearest_boxes(tree: Tree, points: ArrayLike, count: int, dimension: int, thr
     given = _vectors("points", points, dimension)
     hits = RayHits(np.full((len(given), count), -1, np.int32), np.full((len(given), count), np.inf))
     if tree.rows.size:
-        arrays = (given, tree.lanes, tree.rows, tree.level_first, hits.ids, hits.distance)
+        arrays = (given, tree, hits.ids, hits.distance)
         _over_questions(_nearest, len(given), thread_count, arrays)
         np.sqrt(hits.distance, out=hits.distance)
     return hits
@@ -159,60 +159,57 @@ def list_queries(first: int, last: int, chunk: Keys, questions: Questions, tree:
     return last, written, tests
 
 
-@helper
-def _ray_entry(rays: Any, i: int, longest: float, lanes: Any, block: int, lane: int) -> float:
-    """Return where ray ``i`` enters a box, in units of its direction; infinity if it misses (Kay, Kajiya, 1986)."""
-    enter, leave = 0.0, longest
+@forceinline
+def _ray_hits(ends: Any, lanes: Any, block: Integer, rays: Any, i: Integer, longest: float) -> Any:
+    """Return the bits of the boxes of a block that ray ``i`` meets; write where it enters and leaves them to ``ends``.
+
+    ``ends``: (2, 16), in units of the direction (Kay, Kajiya, 1986). Lanes take the same steps, which makes vectors.
+    """
+    for k in range(WIDTH):
+        ends[0, k], ends[1, k] = 0.0, longest
     for axis in range(3):
-        low, high = np.float64(lanes[block, axis, lane]), np.float64(lanes[block, axis + 3, lane])
         start, along = rays[i, axis], rays[i, axis + 3]
-        if along == 0.0:
-            if not low <= start <= high:
-                return np.inf
-            continue
-        near, far = (low - start) / along, (high - start) / along
-        if along < 0.0:
-            near, far = far, near
-        enter, leave = max(enter, near), min(leave, far)
-        if not (near <= far and enter <= leave):  # also an unused lane, whose bounds are NaN
-            return np.inf
-    return enter
+        first, second = (axis, axis + 3) if along >= 0.0 else (axis + 3, axis)
+        for k in range(WIDTH):
+            low, high = np.float64(lanes[block, first, k]) - start, np.float64(lanes[block, second, k]) - start
+            if along == 0.0:
+                near, far = 0.0, ends[1, k] if (low <= 0.0) & (high >= 0.0) else -np.inf
+            else:
+                near, far = low / along, high / along
+            ends[0, k] = near if near > ends[0, k] else ends[0, k]
+            far = far if far < ends[1, k] else ends[1, k]
+            ends[1, k] = far if near <= far else -np.inf  # also of an unused lane, whose bounds are NaN
+    hits = np.int64(0)
+    for k in range(WIDTH):
+        hits |= np.int64(ends[0, k] <= ends[1, k]) << k
+    return hits
 
 
 @kernel
-def _emit_rays(
-    first: int,
-    last: int,
-    chunk: Keys,
-    rays: Any,
-    longest: float,
-    lanes: Any,
-    rows: NDArray[np.uint32],
-    level_first: NDArray[np.int64],
-) -> tuple[int, int, int]:
+def _emit_rays(first: int, last: int, chunk: Keys, rays: Any, longest: float, tree: Tree) -> tuple[int, int, int]:
     """Emission kernel; a unit is a ray."""
-    stack = np.empty(WIDTH * level_first.size, np.int64)
-    written = 0
-    tests = 0
+    lanes, rows, level_first = tree
+    stack, ends = np.empty(WIDTH * level_first.size, np.int64), np.empty((2, WIDTH))
+    written: Integer = np.int64(0)
+    tests: Integer = np.int64(0)
     for i in range(first, last):
         begin = written
         stack[0] = entry_of(level_first.size - 2, 0)
-        depth = 1
+        depth: Integer = 1
         while depth > 0:
             depth -= 1
             level, block = level_of(stack[depth]), block_of(stack[depth])
             tests += WIDTH
             if level == 0 and written + WIDTH > chunk.size:
                 return i, begin, tests
-            for k in range(WIDTH):
-                if _ray_entry(rays, i, longest, lanes, level_first[level] + block, k) == np.inf:
-                    continue
-                if level > 0:
-                    stack[depth] = entry_of(level - 1, block * WIDTH + k)
-                    depth += 1
-                else:
-                    chunk[written] = pair_key(i, rows[block * WIDTH + k])
-                    written += 1
+            hits = _ray_hits(ends, lanes, level_first[level] + block, rays, i, longest)
+            if level > 0:
+                depth = push_bits(stack, depth, level, block, hits)
+                continue
+            while hits != 0:
+                chunk[written] = pair_key(i, rows[block * WIDTH + lowest_bit(hits)])
+                written += 1
+                hits &= hits - 1
     return last, written, tests
 
 
@@ -222,35 +219,34 @@ def _cast(
     last: int,
     rays: Any,
     longest: float,
-    lanes: Any,
-    rows: NDArray[np.uint32],
-    level_first: NDArray[np.int64],
+    tree: Tree,
     found: NDArray[np.int32],
     distance: NDArray[np.float64],
 ) -> None:
-    stack = np.empty(WIDTH * level_first.size, np.int64)
-    entries = np.empty(WIDTH * level_first.size, np.float64)
+    lanes, rows, level_first = tree
+    stack, keys = np.empty(WIDTH * level_first.size, np.int64), np.empty(WIDTH * level_first.size)
+    ends = np.empty((2, WIDTH))
     for i in range(first, last):
-        stack[0] = entry_of(level_first.size - 2, 0)
-        entries[0] = 0.0
+        stack[0], keys[0] = entry_of(level_first.size - 2, 0), 0.0
         depth = 1
         while depth > 0:
             depth -= 1
-            if entries[depth] > distance[i]:
+            if keys[depth] > distance[i]:
                 continue
             level, block = level_of(stack[depth]), block_of(stack[depth])
             floor = depth
-            for k in range(WIDTH):
-                entry = _ray_entry(rays, i, longest, lanes, level_first[level] + block, k)
-                if entry == np.inf or entry > distance[i]:
+            hits = _ray_hits(ends, lanes, level_first[level] + block, rays, i, longest)
+            while hits != 0:
+                k = lowest_bit(hits)
+                hits &= hits - 1
+                if ends[0, k] > distance[i]:
                     continue
                 if level > 0:
-                    depth = push_nearest(stack, entries, floor, depth, entry_of(level - 1, block * WIDTH + k), entry)
+                    depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * WIDTH + k), ends[0, k])
                     continue
                 row = np.int32(rows[block * WIDTH + k])
-                if entry < distance[i] or found[i] < 0 or row < found[i]:
-                    distance[i] = entry
-                    found[i] = row
+                if ends[0, k] < distance[i] or found[i] < 0 or row < found[i]:
+                    distance[i], found[i] = ends[0, k], row
 
 
 @helper
@@ -266,49 +262,54 @@ def push_nearest(
     return depth + 1
 
 
+@forceinline
+def _gap(before: Any, after: Any) -> Any:
+    """Return the greater of two numbers, or 0; NaN of unused lanes stays."""
+    gap = after if after > before else before
+    return 0.0 if gap < 0.0 else gap
+
+
+@forceinline
+def _gap_hits(squares: Any, lanes: Any, block: Integer, points: Any, i: Integer, limit: float) -> Any:
+    """Write the squares (16,) of the distances of point ``i`` to the boxes of a block; return the bits up to a limit."""
+    x, y, z = points[i, 0], points[i, 1], points[i, 2]
+    for k in range(WIDTH):
+        dx = _gap(np.float64(lanes[block, 0, k]) - x, x - np.float64(lanes[block, 3, k]))
+        dy = _gap(np.float64(lanes[block, 1, k]) - y, y - np.float64(lanes[block, 4, k]))
+        dz = _gap(np.float64(lanes[block, 2, k]) - z, z - np.float64(lanes[block, 5, k]))
+        squares[k] = dx * dx + dy * dy + dz * dz
+    hits = np.int64(0)
+    for k in range(WIDTH):
+        hits |= np.int64(squares[k] <= limit) << k
+    return hits
+
+
 @kernel
 def _nearest(
-    first: int,
-    last: int,
-    points: Any,
-    lanes: Any,
-    rows: NDArray[np.uint32],
-    level_first: NDArray[np.int64],
-    found: NDArray[np.int32],
-    distance: NDArray[np.float64],
+    first: int, last: int, points: Any, tree: Tree, found: NDArray[np.int32], distance: NDArray[np.float64]
 ) -> None:
     """Branch and bound, nearest block first (Roussopoulos, Kelley & Vincent, 1995); distances are squared."""
-    count = found.shape[1]
-    stack = np.empty(WIDTH * level_first.size, np.int64)
-    keys = np.empty(WIDTH * level_first.size, np.float64)
+    lanes, rows, level_first = tree
+    farthest = found.shape[1] - 1
+    stack, keys = np.empty(WIDTH * level_first.size, np.int64), np.empty(WIDTH * level_first.size)
+    squares = np.empty(WIDTH)
     for i in range(first, last):
-        stack[0] = entry_of(level_first.size - 2, 0)
-        keys[0] = 0.0
+        stack[0], keys[0] = entry_of(level_first.size - 2, 0), 0.0
         depth = 1
         while depth > 0:
             depth -= 1
-            if keys[depth] > distance[i, count - 1]:
+            if keys[depth] > distance[i, farthest]:
                 continue
             level, block = level_of(stack[depth]), block_of(stack[depth])
-            place = level_first[level] + block
             floor = depth
-            for k in range(WIDTH):
-                if np.isnan(lanes[place, 0, k]):
-                    break  # unused lanes come last
-                squared = 0.0
-                for axis in range(3):
-                    gap = max(
-                        np.float64(lanes[place, axis, k]) - points[i, axis],
-                        points[i, axis] - np.float64(lanes[place, axis + 3, k]),
-                        0.0,
-                    )
-                    squared += gap * gap
-                if squared > distance[i, count - 1]:
-                    continue
+            hits = _gap_hits(squares, lanes, level_first[level] + block, points, i, distance[i, farthest])
+            while hits != 0:
+                k = lowest_bit(hits)
+                hits &= hits - 1
                 if level > 0:
-                    depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * WIDTH + k), squared)
+                    depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * WIDTH + k), squares[k])
                 else:
-                    _insert(found, distance, i, np.int32(rows[block * WIDTH + k]), squared)
+                    _insert(found, distance, i, np.int32(rows[block * WIDTH + k]), squares[k])
 
 
 @kernel

@@ -25,7 +25,7 @@ from choque._core.pair_sets import Change
 from choque._core.row_levels import BOXES_PER_ROW, MAX_ROWS_ALONG, WIDE
 from choque._core.rows import Rows as Cells
 from choque._core.tree import Tree
-from choque._core.types import Floats, Integer, Rows
+from choque._core.types import Floats, Integer, Pairs, Rows
 from choque.broad.cost_table import CostTable, Expectation, expect_ratios, read_cost_table
 from choque.broad.index import Index, find
 from choque.broad.structure import Structure
@@ -49,7 +49,12 @@ MAX_BRUTE, MAX_BRUTE_MOVING = 720, 150
 
 MAX_MOVED_SHARE = 0.05  # a change of a smaller share of the bodies is followed by a tree, at the cost of what moved
 SWITCH_AT = 1.08  # hysteresis: keep the current method while its predicted time is below this multiple of the best
-CONSULT_EVERY = 16  # updates of all bodies between two consultations of the table
+
+TAKEN_UP_AT = np.array([1.0, 1.0, 1.15, 1.0, 1.0])
+"""The ends that ``sap-incremental`` keeps take the time of three frames to build: they must promise to gain it."""
+
+CONSULT_EVERY, MAX_APART = 16, 128
+"""Updates of all bodies until the table is consulted again; twice as many each time it confirms the choice."""
 
 WILDER = 2.0
 """A sorted order is reconsidered at once when bodies pass this multiple of the others that they passed before."""
@@ -87,41 +92,45 @@ class Auto(Index):
     name: ClassVar[str] = "auto"
 
     _chosen: Index
-    # words, or the ratios of the table: putting them into words takes longer than choosing
-    _why: str | NDArray[np.float64]
-    _grid_tests: float | None
+    # words, or the survey and the ratios of the table: putting them into words takes longer than choosing
+    _why: str | tuple[NDArray[np.float64], NDArray[np.float64]]
 
     @property
     def choice(self) -> Choice:
         """The latest choice, and why."""
-        why = self._why if isinstance(self._why, str) else Expectation.of(CANDIDATES, self._why)
-        return Choice(self._chosen.name, len(self), self.table.dimension, why, self._grid_tests)
+        where = (self._chosen.name, len(self), self.table.dimension)
+        if isinstance(self._why, str):
+            return Choice(*where, self._why)
+        numbers, ratios = self._why
+        return Choice(*where, Expectation.of(CANDIDATES, ratios), float(numbers[1]))
 
     def build(self) -> None:
         """Choose a method and build it."""
-        self._updates = 0
-        self._passed = 0.0
+        self._until_look, self._apart, self._passed = 0, CONSULT_EVERY, 0.0
         self._use(self._choose(None))
 
     def update(self, previous: Floats) -> Change | None:
         """Follow with the method chosen, or with a better one."""
-        if previous.dtype != self.records.dtype:
+        records, chosen = self.table.records, self._chosen
+        if previous.dtype != records.dtype:
             self.build()
             return None
-        keeps_order = self._chosen.name == "sap-incremental"
-        if not keeps_order and len(self) > MAX_BRUTE_MOVING:
-            count, rows = _changed_rows(previous, self.records, int(MAX_MOVED_SHARE * len(self)))
+        is_due = self._until_look == 0
+        if chosen.name == "sap-incremental":
+            is_due |= ends_passed(previous, records) > WILDER * self._passed + 1.0
+        elif len(records) > MAX_BRUTE_MOVING:
+            count, rows = _changed_rows(previous, records, int(MAX_MOVED_SHARE * len(records)))
             if count <= len(rows):
                 return self.move(rows[:count], previous[rows[:count]])
-        is_wilder = keeps_order and ends_passed(previous, self.records) > WILDER * self._passed + 1.0
-        if is_wilder or self._updates % CONSULT_EVERY == 0:
+        if is_due:
             method = self._choose(previous)
-            if method != self._chosen.name:
-                self._updates += 1
+            self._apart = min(2 * self._apart, MAX_APART) if method == chosen.name else CONSULT_EVERY
+            self._until_look = self._apart
+            if method != chosen.name:
                 self._use(method)
                 return None
-        self._updates += 1
-        self._chosen, change = self._chosen.after(self.table)
+        self._until_look -= 1
+        self._chosen, change = chosen.after(self.table)
         return change
 
     def move(self, rows: Rows, previous: Floats) -> Change:
@@ -146,8 +155,11 @@ class Auto(Index):
             self._chosen.table = self.table
         else:
             self._why = f"{len(rows):,} of {len(self):,} bodies {did}; a tree follows them at the cost of what {did}"
-            self._grid_tests = None
             self._use("bvh")
+
+    def pairs(self) -> Pairs:
+        """Return those of the method chosen."""
+        return self._chosen.pairs()
 
     def make_sink(self, keep: bool) -> Sink:
         """Return a sink with as many threads as the method chosen takes."""
@@ -176,7 +188,6 @@ class Auto(Index):
 
     def _choose(self, previous: Floats | None) -> str:
         """Return the method for the present boxes, which were ``previous`` if they moved, and note the reason."""
-        self._grid_tests = None
         if len(self) <= (MAX_BRUTE if previous is None else MAX_BRUTE_MOVING):
             self._why = f"{len(self):,} boxes are few enough to test all pairs"
             return "brute"
@@ -184,13 +195,16 @@ class Auto(Index):
         table = present_table(moving)
         numbers, ratios = survey_numbers(self.records, previous), np.empty(len(CANDIDATES))
         expect_ratios(numbers, table.arrays, ratios)
-        self._grid_tests, self._passed, self._why = float(numbers[1]), float(numbers[5]), ratios
+        self._passed, self._why = float(numbers[5]), (numbers, ratios)
         if moving and ratios[CANDIDATES.index(self._chosen.name)] < SWITCH_AT:
             return self._chosen.name
-        return CANDIDATES[ratios.argmin()]
+        return CANDIDATES[(ratios * TAKEN_UP_AT).argmin() if moving else ratios.argmin()]
 
     def _use(self, method: str) -> None:
-        self._chosen = find(method)().over(self.table, self.counters)
+        chosen = find(method)()
+        chosen.table, chosen.counters = self.table, self.counters
+        chosen.build()
+        self._chosen = chosen
 
 
 @cache
@@ -259,7 +273,8 @@ def survey_numbers(records: Floats, previous: Floats | None, count: int | None =
     """Return the fields of a `Survey` as one array (6,)."""
     numbers = np.empty(len(COORDINATES))
     _survey_sample(records, sample_size(len(records)), len(records) if count is None else count, numbers)
-    numbers[4:] = (0.0, 0.0) if previous is None else (1.0, ends_passed(previous, records))
+    if previous is not None:
+        numbers[4], numbers[5] = 1.0, ends_passed(previous, records)
     return numbers
 
 
@@ -275,13 +290,13 @@ def ends_passed(previous: Floats, records: Floats) -> float:
 
 @kernel
 def _survey_sample(records: Any, size: Integer, count: Integer, numbers: Any) -> None:
-    """Write the first four fields of a `Survey` of ``count`` boxes to ``numbers``, from a sample of ``size``."""
+    """Write the fields of a `Survey` of ``count`` boxes that rest to ``numbers``, from a sample of ``size``."""
     lower, largest = np.empty((3, size), np.float64), np.empty(size, np.float64)
     low, high, longest, total = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for axis in range(3):
         low[axis], high[axis], longest[axis], total[axis] = np.inf, -np.inf, 0.0, 0.0
     taken = np.int64(0)
-    numbers[0], numbers[1], numbers[2], numbers[3] = count, 0.0, 0.0, 1.0
+    numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5] = count, 0.0, 0.0, 1.0, 0.0, 0.0
     for place in range(size):
         i = place * records.shape[0] // size
         largest[taken] = 0.0
@@ -344,7 +359,8 @@ def _reach(low: Any, high: Any, longest: Any, count: Integer) -> tuple[float, fl
     wide_y, wide_z = max(wide_y, least_y), max(wide_z, least_z)
     rows = 1.0
     for _ in range(200):
-        rows = (extent_y // wide_y + 1.0 if wide_y > 0.0 else 1.0) * (extent_z // wide_z + 1.0 if wide_z > 0.0 else 1.0)
+        rows = np.floor(extent_y / wide_y) + 1.0 if wide_y > 0.0 else 1.0
+        rows *= np.floor(extent_z / wide_z) + 1.0 if wide_z > 0.0 else 1.0
         if rows <= count // BOXES_PER_ROW + 1:
             break
         wide_y, wide_z = wide_y * 1.125, wide_z * 1.125

@@ -45,11 +45,10 @@ class Expectation(NamedTuple):
 class TableArrays(NamedTuple):
     """What `expect_ratios` reads of a table."""
 
-    weights: NDArray[np.float64]  # (axes,)
-    middle: NDArray[np.float64]  # (axes,): the mean of all places
-    points: NDArray[np.float64]  # (places, axes): the places about their mean
+    axes: NDArray[np.float64]  # (2, axes): how much a decade of each counts, and the mean of all places
     law: NDArray[np.float64]  # (terms, methods): the fitted law
-    left: NDArray[np.float64]  # (places, methods): what the law leaves of the measured logarithms
+    places: NDArray[np.float64]
+    """(places, axes + methods): each about their mean, and what the law leaves of the logarithms measured there."""
 
 
 class CostTable:
@@ -91,7 +90,8 @@ class CostTable:
         middle = points.mean(axis=0) if len(places) else np.zeros(len(self.coordinates))
         terms = _terms(points - middle, degree)
         law = _fitted(terms, times)
-        self.arrays = TableArrays(self._weights, middle, points - middle, law, times - terms @ law)
+        places_and_rest = np.hstack((points - middle, times - terms @ law))
+        self.arrays = TableArrays(np.stack((self._weights, middle)), law, places_and_rest)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -157,22 +157,22 @@ def _fitted(terms: Any, times: Any) -> Any:
 @kernel
 def expect_ratios(where: Any, table: TableArrays, expected: Any) -> None:
     """Write the time that each method is expected to take at ``where`` (axes,), as a multiple of the best."""
-    points, law, left = table.points, table.law, table.left
-    axes, methods = points.shape[1], left.shape[1]
+    law, places = table.law, table.places
+    axes, methods = where.size, expected.size
     here = np.empty(axes)
     for axis in range(axes):
-        here[axis] = math.log10(where[axis] + NIL) * table.weights[axis] - table.middle[axis]
+        here[axis] = math.log10(where[axis] + NIL) * table.axes[0, axis] - table.axes[1, axis]
     for method in range(methods):
         expected[method] = 0.0
     total = 0.0
-    for place in range(points.shape[0]):
+    for place in range(places.shape[0]):
         distance = NEAR
         for axis in range(axes):
-            distance += (points[place, axis] - here[axis]) ** 2
+            distance += (places[place, axis] - here[axis]) ** 2
         weight = 1.0 / (distance * distance)
         total += weight
         for method in range(methods):
-            expected[method] += weight * left[place, method]
+            expected[method] += weight * places[place, axes + method]
     best = np.inf
     for method in range(methods):
         expected[method] = expected[method] / total + law[0, method]
