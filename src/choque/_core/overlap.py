@@ -1,21 +1,21 @@
-"""Whether boxes overlap: one pair of records, or a block of 64 columns.
+"""Whether boxes overlap: one pair of records, or one box and 32 in columns.
 
-Both are the same six comparisons, without a branch, on boxes of six bounds: x0, y0, z0, x1, y1, z1. The wider one
-writes a mask of bytes, which the caller reads as 64-bit words.
+Both are the same six comparisons, without a branch, on boxes of six bounds: x0, y0, z0, x1, y1, z1.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inline
-from choque._core.types import U8, Floats, Integer
+from choque._core.kernel import forceinline, inline
+from choque._core.lanes import compare_eight
+from choque._core.types import U32, Floats, Integer
 
-BLOCK = 64  # columns that are tested at once
-Box: TypeAlias = tuple[Any, Any, Any, Any, Any, Any]  # the six bounds of a box, or six arrays of them
+AT_ONCE = 32  # boxes that are tested at once
+PADDING = 64  # places behind the last box, which overlap nothing
 
 
 @inline
@@ -31,30 +31,37 @@ def boxes_meet(first: Any, i: Integer, second: Any, j: Integer) -> Any:
     )
 
 
-@inline
-def columns_meet(columns: Box, first: Integer, box: Box, mask: U8) -> None:
-    """Set ``mask`` (64,) to 1 where a box of the six ``columns``, from ``first`` on, overlaps ``box``, else to 0."""
-    x0, y0, z0, x1, y1, z1 = box
-    # Slices keep the index from wrapping around, so that the loop is vectorised.
-    s0, t0, u0 = columns[0][first : first + BLOCK], columns[1][first : first + BLOCK], columns[2][first : first + BLOCK]
-    s1, t1, u1 = columns[3][first : first + BLOCK], columns[4][first : first + BLOCK], columns[5][first : first + BLOCK]
-    for k in range(BLOCK):
-        mask[k] = (s0[k] <= x1) & (s1[k] >= x0) & (t0[k] <= y1) & (t1[k] >= y0) & (u0[k] <= z1) & (u1[k] >= z0)
+class Columns(NamedTuple):
+    """Boxes in columns: the layout follows Terdiman, "Box pruning revisited", 2017."""
+
+    bounds: Floats  # flat: six columns of n + `PADDING` places
+    numbers: U32  # (n + padding,): the number of each box
+
+    @classmethod
+    def of(cls, records: Floats, numbers: U32 | None = None) -> Columns:
+        """Return records (n, 6) in columns, with these ``numbers`` (n,) or those of their rows."""
+        count = len(records)
+        bounds, named = np.empty((6, count + PADDING), records.dtype), np.arange(count + PADDING, dtype=np.uint32)
+        bounds[:, :count] = records.T
+        bounds[:, count:] = np.nan  # no comparison with it holds, not even one with infinity
+        if numbers is not None:
+            named[:count] = numbers
+        return cls(bounds.reshape(-1), named)
 
 
-@inline
-def is_any(words: NDArray[np.uint64]) -> Any:
-    """Return whether a mask of 64 bytes, read as eight words, has a mark."""
-    return words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7] != 0
+@forceinline
+def meeting(columns: Any, at: Integer, stride: Integer, asked: Any, own: Integer, own_stride: Integer) -> Any:
+    """Return the bits of the `AT_ONCE` boxes from ``at`` on that overlap the box at ``own`` of ``asked``."""
+    hits = np.int64(0)
+    for group in range(4):
+        hits |= (compare_eight(columns, at + 8 * group, stride, asked, own, own_stride) & 255) << (8 * group)
+    return hits
 
 
-def padded_columns(records: Floats) -> Floats:
-    """Return the columns of ``records``, (6, n + BLOCK); the padding overlaps nothing.
-
-    The layout follows Terdiman, "Box pruning revisited", 2017.
-    """
-    count = len(records)
-    columns: Floats = np.empty((6, count + BLOCK), records.dtype)
-    columns[:, :count] = records.T
-    columns[:, count:] = np.nan  # no comparison with it holds, not even one with infinity
-    return columns
+@forceinline
+def count_up_to(values: Any, first: Integer, last: Integer, limit: Any) -> Any:
+    """Return how many of values[first:last] are at most ``limit``."""
+    count = np.int64(0)
+    for k in range(first, last):
+        count += values[np.uint64(k)] <= limit
+    return count

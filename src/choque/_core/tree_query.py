@@ -271,7 +271,7 @@ def _gap(before: Any, after: Any) -> Any:
 
 @forceinline
 def _gap_hits(squares: Any, lanes: Any, block: Integer, points: Any, i: Integer, limit: float) -> Any:
-    """Write the squares (16,) of the distances of point ``i`` to the boxes of a block; return the bits up to a limit."""
+    """Write the squared distances (16,) of point ``i`` to the boxes of a block; return the bits of those in reach."""
     x, y, z = points[i, 0], points[i, 1], points[i, 2]
     for k in range(WIDTH):
         dx = _gap(np.float64(lanes[block, 0, k]) - x, x - np.float64(lanes[block, 3, k]))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
-from choque._core.lanes import append_pairs, overlap_eight
-from choque._core.overlap import BLOCK, padded_columns
+from choque._core.lanes import append_pairs
+from choque._core.overlap import AT_ONCE, PADDING, Columns, meeting
 from choque._core.pair_keys import pair_key, unpack_pairs
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.broad.index import Index
@@ -28,7 +27,7 @@ class Brute(Index):
 
     def build(self) -> None:
         """Lay the boxes out in columns."""
-        self._columns = _Columns.of(self.records)
+        self._columns = Columns.of(self.records)
 
     def emit(self, sink: Sink) -> None:
         """Test each box against those after it."""
@@ -55,42 +54,26 @@ def list_few(records: Floats) -> Pairs:
     """Return the sorted pairs of a few boxes by one kernel, at the least cost. O(n²) memory."""
     count = len(records)
     chunk: Keys = np.empty(count * (count + 1) // 2 + 8, np.uint64)
-    _, written, _ = _emit_rows(0, count, chunk, _Columns.of(records))
+    _, written, _ = _emit_rows(0, count, chunk, Columns.of(records))
     return unpack_pairs(chunk[:written])
 
 
-class _Columns(NamedTuple):
-    """Boxes in columns."""
-
-    bounds: Floats  # flat: six columns, see `padded_columns`
-    numbers: NDArray[np.uint32]  # uint32: the row of each place
-
-    @classmethod
-    def of(cls, records: Floats) -> _Columns:
-        """Return records (n, 6) in columns."""
-        columns = padded_columns(records)
-        return cls(columns.reshape(-1), np.arange(columns.shape[1], dtype=np.uint32))
-
-
 @kernel
-def _emit_rows(first: int, last: int, chunk: Keys, columns: _Columns) -> tuple[int, int, int]:
+def _emit_rows(first: int, last: int, chunk: Keys, columns: Columns) -> tuple[int, int, int]:
     """Emission kernel: each box against those after it, 32 at a time; a unit is a box."""
     bounds, numbers = columns.bounds, columns.numbers
     stride = numbers.size
-    count = stride - BLOCK
+    count = stride - PADDING
     written: Integer = np.int64(0)
     tests: Integer = np.int64(0)
     for i in range(first, last):
         if written + count - i + 8 > chunk.size:  # up to eight places too many are written
             return i, written, tests
         tests += count - i - 1
-        for j in range(i + 1, count, 32):
-            hits = overlap_eight(bounds, i, stride, j, stride) | (overlap_eight(bounds, i, stride, j + 8, stride) << 8)
-            more = overlap_eight(bounds, i, stride, j + 16, stride)
-            more |= overlap_eight(bounds, i, stride, j + 24, stride) << 8
-            if hits | more != 0:
-                hits |= more << 16
-                for place in range(j, j + 32, 8):
+        for j in range(i + 1, count, AT_ONCE):
+            hits = meeting(bounds, j, stride, bounds, i, stride)
+            if hits != 0:
+                for place in range(j, j + AT_ONCE, 8):
                     written += append_pairs(chunk, written, numbers, place, np.uint32(i), hits & 255)
                     hits >>= 8
     return last, written, tests

@@ -17,16 +17,17 @@ from numpy.typing import NDArray
 from choque._core import threads
 from choque._core.emission import Keeper, Sink
 from choque._core.kernel import kernel
+from choque._core.lanes import append_answers
 from choque._core.morton import morton_order
-from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
-from choque._core.pair_keys import PairFilter, key_first, key_second, pair_key
+from choque._core.overlap import AT_ONCE, PADDING, Columns, meeting
+from choque._core.pair_keys import PairFilter, key_first, key_second
 from choque._core.records import Rounding, choose_rounding, even_sample, pack_records, rounded_records
 from choque._core.row_pairs import DOUBT, emit_between
 from choque._core.rows import Rows, build_rows
 from choque._core.sort import sorted_pairs
 from choque._core.tree import Tree, make_tree
 from choque._core.tree_query import emit_queries
-from choque._core.types import Floats, Keys, Pairs
+from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.bounds import Boxes
 from choque.broad.auto import Choice, sample_size, survey_boxes
 from choque.broad.index import BoxTable, find
@@ -174,7 +175,7 @@ def _keep_between(keys: Keys, border: int) -> int:
 
 
 def _emit_by_brute(sink: Sink, indexed: Floats, questions: Floats, is_first: bool, thread_count: int) -> None:  # noqa: ARG001
-    sink.run(_emit_all, len(questions), questions, padded_columns(indexed), is_first)
+    sink.run(_emit_all, len(questions), questions.reshape(-1), Columns.of(indexed), int(is_first))
 
 
 def _emit_by_tree(sink: Sink, indexed: Floats, questions: Floats, is_first: bool, thread_count: int) -> None:
@@ -248,22 +249,20 @@ def _keep_decided(keys: Keys, a: tuple[Any, Any], b: tuple[Any, Any], mark: np.u
 
 
 @kernel
-def _emit_all(first: int, last: int, chunk: Keys, questions: Any, columns: Any, is_first: bool) -> tuple[int, int, int]:
+def _emit_all(
+    first: int, last: int, chunk: Keys, questions: Any, columns: Columns, is_first: int
+) -> tuple[int, int, int]:
     """Emission kernel; a unit is a question."""
-    count = columns.shape[1] - BLOCK
-    lanes = (columns[0], columns[1], columns[2], columns[3], columns[4], columns[5])
-    mask = np.empty(BLOCK, np.uint8)
-    words = mask.view(np.uint64)
-    written = 0
+    stride = columns.numbers.size
+    count = stride - PADDING
+    written: Integer = np.int64(0)
     for i in range(first, last):
-        if written + count > chunk.size:
+        if written + count + 8 > chunk.size:
             return i, written, count * (i - first)
-        box = (questions[i, 0], questions[i, 1], questions[i, 2], questions[i, 3], questions[i, 4], questions[i, 5])
-        for j in range(0, count, BLOCK):
-            columns_meet(lanes, j, box, mask)
-            if is_any(words):
-                for k in range(BLOCK):
-                    if mask[k]:
-                        chunk[written] = pair_key(j + k, i) if is_first else pair_key(i, j + k)
-                        written += 1
+        for j in range(0, count, AT_ONCE):
+            hits = meeting(columns.bounds, j, stride, questions, 6 * i, 1)
+            if hits != 0:
+                for at in range(j, j + AT_ONCE, 8):
+                    written += append_answers(chunk, written, columns.numbers, at, np.uint32(i), hits & 255, is_first)
+                    hits >>= 8
     return last, written, count * (last - first)

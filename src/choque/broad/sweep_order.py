@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.emission import Sink
-from choque._core.kernel import helper, kernel
-from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
-from choque._core.pair_keys import ordered_key
+from choque._core.kernel import kernel
+from choque._core.lanes import append_pairs
+from choque._core.overlap import AT_ONCE, PADDING, Columns, count_up_to, meeting
 from choque._core.sort import radix_sort
-from choque._core.types import Floats, Keys, Rows
+from choque._core.types import Floats, Integer, Keys, Rows
 
 Order: TypeAlias = NDArray[np.uint32]  # row numbers in sorted order
 RADIX_FROM = 2048  # shorter lists are sorted by NumPy, which has no tables to clear
@@ -127,13 +127,13 @@ def repair_order(order: Order, values: Any, maximum: int) -> int:
 class Line:
     """Boxes in the order of their lower bounds on the first axis."""
 
-    columns: Floats  # (6, n + 64) lower, then upper bounds; the padding overlaps nothing
+    columns: Columns
     rows: Order  # (n,) the row of each box
 
     @classmethod
     def of(cls, boxes: Floats, rows: Order) -> Line:
         """Return the line of ``boxes`` (n, 6), which are in order."""
-        return cls(padded_columns(boxes), rows)
+        return cls(Columns.of(boxes, rows), rows)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -141,7 +141,7 @@ class Line:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self.columns.nbytes + self.rows.nbytes
+        return self.columns.bounds.nbytes + self.columns.numbers.nbytes
 
     def emit(self, sink: Sink) -> int:
         """Write the pairs of this line, and return the number of duplicates: 0."""
@@ -155,57 +155,31 @@ class Line:
         other._run(sink, self, other._starts_in(self, "right"))
 
     def _starts_in(self, other: Line, side: Literal["left", "right"]) -> Rows:
-        return np.searchsorted(other.columns[0, : len(other)], self.columns[0, : len(self)], side)
+        return np.searchsorted(other.columns.bounds[: len(other)], self.columns.bounds[: len(self)], side)
 
     def _run(self, sink: Sink, other: Line, starts: Rows) -> None:
-        sink.run(_sweep, len(self), self.columns, self.rows, other.columns, other.rows, starts)
+        sink.run(_sweep, len(self), self.columns, other.columns, starts)
 
 
 @kernel
-def _sweep(
-    first: int, last: int, chunk: Keys, own: Any, own_rows: Order, other: Any, other_rows: Order, starts: Rows
-) -> tuple[int, int, int]:
-    """Test box i against those of ``other`` from ``starts[i]`` on that start before it ends, 64 at once."""
-    count = other_rows.size
-    lanes = (other[0], other[1], other[2], other[3], other[4], other[5])
-    x0 = lanes[0]
-    mask = np.empty(BLOCK, np.uint8)
-    words = mask.view(np.uint64)
-    written = 0
-    tests = 0
+def _sweep(first: int, last: int, chunk: Keys, own: Columns, other: Columns, starts: Rows) -> tuple[int, int, int]:
+    """Test box i against those of ``other`` from ``starts[i]`` on that start before it ends, 32 at once."""
+    stride, own_stride = other.numbers.size, own.numbers.size
+    count, lower = stride - PADDING, other.bounds
+    written: Integer = np.int64(0)
+    tests: Integer = np.int64(0)
     for i in range(first, last):
-        box = (own[0, i], own[1, i], own[2, i], own[3, i], own[4, i], own[5, i])
-        a1 = box[3]
-        row = np.uint64(own_rows[i])
-        begin = written
-        tested = 0
-        j = starts[i]
-        while j < count and x0[j] <= a1:
-            if written + BLOCK > chunk.size:
+        begin, end = written, own.bounds[3 * own_stride + i]
+        j = np.int64(starts[i])
+        while j < count and lower[j] <= end:
+            if written + AT_ONCE + 8 > chunk.size:
                 return i, begin, tests
-            columns_meet(lanes, j, box, mask)
-            if is_any(words):
-                for k in range(BLOCK):
-                    if mask[k]:
-                        found = np.uint64(other_rows[j + k])
-                        chunk[written] = ordered_key(row, found)
-                        written += 1
-            tested += _count_started(x0[j:], min(BLOCK, count - j), a1)
-            j += BLOCK
-        tests += tested
+            hits = meeting(other.bounds, j, stride, own.bounds, i, own_stride)
+            if hits != 0:
+                for place in range(j, j + AT_ONCE, 8):
+                    written += append_pairs(chunk, written, other.numbers, place, own.numbers[i], hits & 255)
+                    hits >>= 8
+            j += AT_ONCE
+        if j > starts[i]:
+            tests += j - AT_ONCE - starts[i] + count_up_to(lower, j - AT_ONCE, j, end)
     return last, written, tests
-
-
-@helper
-def _count_started(lower: Any, count: int, end: float) -> int:
-    """Return how many of the first ``count`` of the ascending ``lower`` are at most ``end``; the first one is."""
-    if lower[count - 1] <= end:
-        return count
-    low, high = 0, count - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if lower[middle] <= end:
-            low = middle
-        else:
-            high = middle
-    return high

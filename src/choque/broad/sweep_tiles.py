@@ -16,8 +16,9 @@ from choque._core import memory, threads
 from choque._core.cells import cell_along
 from choque._core.emission import Sink
 from choque._core.kernel import helper, kernel
-from choque._core.overlap import padded_columns
-from choque._core.pair_keys import key_first, key_second, ordered_key, pair_key
+from choque._core.lanes import append_answers
+from choque._core.overlap import AT_ONCE, Columns, count_up_to, meeting
+from choque._core.pair_keys import key_first, key_second, ordered_key
 from choque._core.sort import to_places
 from choque._core.types import Floats, Integer, Keys, Rows
 from choque.broad.sweep_order import Line, Order
@@ -39,8 +40,6 @@ OUTLIER_SHARE = 256
 """One box in this many, at each end of an axis, may lie outside the cells; it belongs to the nearest one."""
 
 GIANT_SHARE = 64  # the largest box in this many is ignored by `typical_edges`
-LANES = 32  # candidates tested at once: in an even scene, nearly all that a box has
-ONES = np.uint64(0x0101010101010101)  # the lowest bit of each of the eight marks in a word
 UNLISTED = np.uint64(1 << 63)  # the span of a box that is in no list
 
 ROW_BIT = np.uint32(3)
@@ -137,10 +136,9 @@ class TileSweep:
     lower bounds on every axis: there, axis by axis, one of the two starts.
     """
 
-    # (6, m + padding) lower, then upper bounds of the m entries, cell by cell; the padding overlaps nothing
-    columns: Floats
-    # (m,) the row of each from bit 3 on, and a bit for each axis along which the box starts in this cell
-    tags: NDArray[np.uint32]
+    # the m entries, cell by cell; a number is a row from bit 3 on, and a bit for each axis along which the box starts
+    # in this cell
+    columns: Columns
     starts: Rows  # (cells + 1,) where the list of each cell starts
     apart: Line | None
     # the boxes that are in no list and those that are, as lines along one axis; None if all are listed
@@ -149,18 +147,23 @@ class TileSweep:
     @classmethod
     def of(cls, entries: Entries, starts: Rows, apart: Line | None = None, listed: Line | None = None) -> TileSweep:
         """Return the sweep of ``entries``, cell by cell and sorted within each."""
-        return cls(padded_columns(entries.boxes), entries.tags, starts, apart, listed)
+        return cls(Columns.of(entries.boxes, entries.tags), starts, apart, listed)
+
+    @property
+    def tags(self) -> NDArray[np.uint32]:
+        """(m,) the numbers of the entries."""
+        return self.columns.numbers[: self.starts[-1]]
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         lines = sum(line.nbytes for line in (self.apart, self.listed) if line is not None)
-        return self.columns.nbytes + self.tags.nbytes + self.starts.nbytes + lines
+        return self.columns.bounds.nbytes + self.columns.numbers.nbytes + self.starts.nbytes + lines
 
     def emit(self, sink: Sink) -> int:
         """Write all pairs, and return how many were found again in another cell."""
         again = np.zeros(len(self.tags), np.uint32)
-        sink.run(_sweep, len(self.tags), self.columns, self.tags, self.starts, again)
+        sink.run(_sweep, len(self.tags), self.columns, self.starts, again)
         if self.apart is not None and self.listed is not None:
             self.apart.emit(sink)
             self.apart.emit_with(self.listed, sink)
@@ -295,18 +298,16 @@ def _deal(first: int, last: int, given: Sorted, spans: Keys, across: Integer, pl
 
 @kernel
 def _sweep(
-    first: int, last: int, chunk: Keys, columns: Any, tags: NDArray[np.uint32], starts: Rows, again: NDArray[np.uint32]
+    first: int, last: int, chunk: Keys, columns: Columns, starts: Rows, again: NDArray[np.uint32]
 ) -> tuple[int, int, int]:
     """Test the entries first … last − 1, each against those after it in its own list that start before it ends.
 
-    Pairs of entries are written first, lane by lane without a branch, and become pairs of rows at the end.
+    Pairs of tags are written first, and become pairs of rows at the end.
     """
-    x0, y0, z0, x1, y1, z1 = columns[0], columns[1], columns[2], columns[3], columns[4], columns[5]
-    marks = np.empty(LANES, np.uint8)  # 1 for a lane that starts before the end, 3 for one that overlaps
-    words = marks.view(np.uint64)
-    capacity = np.uint64(chunk.size)
-    written = np.uint64(0)  # unsigned, so that indexing needs no check for a negative index
-    tests = np.int64(0)
+    bounds, tags = columns.bounds, columns.numbers
+    stride = tags.size
+    written: Integer = np.int64(0)
+    tests: Integer = np.int64(0)
     tile, beyond = 0, len(starts) - 1
     while beyond - tile > 1:  # the cell of the first entry
         middle = (tile + beyond) // 2
@@ -320,55 +321,37 @@ def _sweep(
         while i >= end:
             tile += 1
             end = starts[tile + 1]
-        a0, b0, c0, a1, b1, c1 = x0[i], y0[i], z0[i], x1[i], y1[i], z1[i]
-        own = pair_key(i, 0)
-        begin = written
-        tested = np.int64(0)
-        j = i + 1
-        while j < end and x0[j] <= a1:
-            if written + np.uint64(LANES) > capacity:
+        begin, own, upper = written, tags[i], bounds[3 * stride + i]
+        j = np.int64(i + 1)
+        while j < end and bounds[j] <= upper:
+            if written + AT_ONCE + 8 > chunk.size:
                 following = i
                 break
-            # Slices keep the index from wrapping around, so that the loop is vectorised.
-            p0, q0, r0 = x0[j : j + LANES], y0[j : j + LANES], z0[j : j + LANES]
-            p1, q1, r1 = x1[j : j + LANES], y1[j : j + LANES], z1[j : j + LANES]
-            for k in range(LANES):
-                starting = p0[k] <= a1
-                meeting = starting & (p1[k] >= a0) & (q0[k] <= b1) & (q1[k] >= b0) & (r0[k] <= c1) & (r1[k] >= c0)
-                marks[k] = np.uint8(starting) | (np.uint8(meeting) << np.uint8(1))
-            for k in range(end - j, LANES):  # lanes of the next cell
-                marks[k] = 0
-            count = np.uint64(0)
-            for place in range(LANES // 8):
-                word = words[place]
-                count += word & ONES
-                if word & (ONES << np.uint64(1)):
-                    near = own | np.uint64(j + 8 * place)
-                    for k in range(8):
-                        chunk[written] = near + np.uint64(k)
-                        written += (word >> np.uint64(8 * k + 1)) & np.uint64(1)
-            count += count >> np.uint64(32)  # the sum of eight bytes
-            count += count >> np.uint64(16)
-            count += count >> np.uint64(8)
-            tested += np.int64(count & np.uint64(0xFF))
-            j += LANES
+            hits = meeting(bounds, j, stride, bounds, i, stride)
+            if end - j < AT_ONCE:
+                hits &= (np.int64(1) << (end - j)) - 1  # without those of the next cell
+            for place in range(j, j + AT_ONCE, 8):
+                if hits == 0:
+                    break
+                written += append_answers(chunk, written, tags, place, own, hits & 255, 0)
+                hits >>= 8
+            j += AT_ONCE
         if following < last:
             written = begin
             break
-        tests += tested
-    kept = _name_rows(chunk, np.int64(written), tags)
-    again[first] += np.uint32(np.int64(written) - kept)
-    return following, kept, int(tests)
+        if j > i + 1:
+            tests += j - AT_ONCE - i - 1 + count_up_to(bounds, j - AT_ONCE, min(j, end), upper)
+    kept = _name_rows(chunk, written)
+    again[first] += np.uint32(written - kept)
+    return following, kept, tests
 
 
 @helper
-def _name_rows(chunk: Keys, count: Integer, tags: NDArray[np.uint32]) -> Integer:
-    """Turn ``count`` pairs of entries into the pairs of rows that their cell reports, and return their number."""
-    kept = 0
+def _name_rows(chunk: Keys, count: Integer) -> Integer:
+    """Turn ``count`` pairs of tags into the pairs of rows that their cell reports, and return their number."""
+    kept = np.int64(0)
     for k in range(count):
-        one = tags[key_first(chunk[k])]
-        other = tags[key_second(chunk[k])]
-        row, other_row = np.uint64(one >> ROW_BIT), np.uint64(other >> ROW_BIT)
-        chunk[kept] = ordered_key(row, other_row)
+        one, other = key_first(chunk[k]), key_second(chunk[k])
+        chunk[kept] = ordered_key(one >> ROW_BIT, other >> ROW_BIT)
         kept += ((one | other) & STARTS_ON_ALL) == STARTS_ON_ALL
     return kept
