@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import forceinline, inline
 from choque._core.lanes import compare_eight
