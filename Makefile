@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 .PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test wheel release floors attack clean
 
-demo: .venv/demo.stamp  ## everything in a minute, with pictures and a report
+demo: .venv/demo.stamp  ## everything in a minute, with films and a report
 	$(BIN)/choque demo
 
 # Kernels compile in half the time when they are optimised less; those have a place of their own, for they are slower.

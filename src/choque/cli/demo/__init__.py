@@ -1,4 +1,4 @@
-"""``choque demo``: a section for each part of Choque, with a picture each, and one report of all.
+"""``choque demo``: a section for each part of Choque, with a film each, and one report of all.
 
 A section is a file of this package; `_section` says what it consists of.
 """
@@ -30,7 +30,7 @@ header p, footer { color: #5a6478; }
 section { background: #fff; border: 1px solid #e3e7ee; border-radius: 10px; padding: 1.4rem 1.6rem; margin: 1.4rem 0; }
 section.wrong { border-color: #c4442d; }
 section p { margin: 0 0 .9rem; }
-img { display: block; max-width: min(100%, 44rem); margin: 0 auto; border-radius: 4px; }
+img { display: block; width: 40rem; max-width: 100%; margin: 0 auto .9rem; border-radius: 4px; }
 code { font: 14px ui-monospace, monospace; background: #eef1f5; border-radius: 4px; padding: .15em .4em; }
 .next { margin: 1rem 0 0; color: #5a6478; }
 """
@@ -38,7 +38,7 @@ code { font: 14px ui-monospace, monospace; background: #eef1f5; border-radius: 4
 HELPER = "from choque.cli.demo import sections\nfor each in sections()[1:]:\n    each.prepare()\n"
 """What another process runs while this one compiles the kernels of the first section."""
 
-IMAGE_TYPES = {".png": "image/png", ".gif": "image/gif"}
+IMAGE_TYPES = {".png": "image/png", ".webp": "image/webp"}
 
 
 def demo(
@@ -83,11 +83,12 @@ def demo(
     right = all(each.is_right for each in shown.values())
     if as_json:
         facts = {
-            title: {**each.facts, "picture": each.picture, "right": each.is_right} for title, each in shown.items()
+            title: {**each.facts, "picture": each.picture, "chart": each.chart, "right": each.is_right}
+            for title, each in shown.items()
         }
         print_json({"folder": folder, "report": folder / REPORT, "right": right, "sections": facts})
     else:
-        terminal.print(f"{perf_counter() - begin:.0f} s in all. The pictures are in {folder}/, the report is")
+        terminal.print(f"{perf_counter() - begin:.0f} s in all. The films are in {folder}/, the report is")
         terminal.print(f"{folder / REPORT}", style="bold", soft_wrap=True)
     if not right:
         raise typer.Exit(1)
@@ -150,7 +151,7 @@ def _print(terminal: Console, title: str, shown: Shown) -> None:
 
 
 def write_report(path: Path, shown: dict[str, Shown], machine: str) -> None:
-    """Write one HTML page without external links: each section with its sentence, its picture and what to try next."""
+    """Write one HTML page without external links: each section with its sentence, its film and what to try next."""
     from choque.files.atomic import replacing
 
     parts = "".join(_section_html(title, each) for title, each in shown.items())
@@ -167,11 +168,16 @@ def write_report(path: Path, shown: dict[str, Shown], machine: str) -> None:
 
 
 def _section_html(title: str, shown: Shown) -> str:
-    data = b64encode(shown.picture.read_bytes()).decode()
-    kind = IMAGE_TYPES[shown.picture.suffix.lower()]
     mark = "" if shown.is_right else ' class="wrong"'
     return (
         f"<section{mark}><h2>{escape(title)}</h2><p>{escape(shown.sentence)}</p>"
-        f'<img alt="{escape(title)}" src="data:{kind};base64,{data}">'
+        f"{_image_html(shown.picture, title)}{_image_html(shown.chart, f'{title}: chart')}"
         f'<p class="next">Next: <code>{escape(shown.try_next)}</code></p></section>\n'
     )
+
+
+def _image_html(path: Path | None, alt: str) -> str:
+    if path is None:
+        return ""
+    data = b64encode(path.read_bytes()).decode()
+    return f'<img alt="{escape(alt)}" src="data:{IMAGE_TYPES[path.suffix.lower()]};base64,{data}">'

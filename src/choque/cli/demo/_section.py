@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """Result of a section: a sentence, a picture, and its figures for programs."""
+    """Result of a section: a sentence, a film, maybe a chart, and its figures for programs."""
 
     sentence: str
     picture: Path
+    """A film, or a picture where ffmpeg is not installed."""
     try_next: str
     """A command to try next."""
+    chart: Path | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     is_right: bool = True
 

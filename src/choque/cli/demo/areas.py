@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from choque._core.types import Progress
+from choque.cli.demo import _films
 from choque.cli.demo._section import Section, Shown, drawing
 
 if TYPE_CHECKING:
     from choque.interest import Areas
+    from choque.studio.page.points import PointsView
 
-COUNT, QUICK, SMALL, STEPS = 20_000, 2_000, 200, 50
+COUNT, QUICK, SMALL, STEPS, FILMED = 20_000, 2_000, 200, 50, 150
 RADIUS, BODY = 3.0, 0.25
 
 
@@ -30,6 +32,7 @@ def _crowd(count: int) -> tuple[np.ndarray, np.ndarray]:
 def prepare() -> None:
     """Compile the kernels of areas in 2D."""
     _walk(SMALL, 3)
+    _filmed(SMALL).image(_films.QUICK_SIZE)
 
 
 def _walk(count: int, steps: int) -> tuple[Areas, float, int]:
@@ -56,19 +59,42 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     members = areas.members(owner)
     distance = np.sqrt(np.square(areas.position - areas.position[owner]).sum(axis=1))
     near = np.flatnonzero((distance <= RADIUS + BODY) & (np.arange(len(areas)) != owner))
-    picture = folder / "areas.png"
-    _draw(picture, areas, owner, members)
+    chart = folder / "areas.png"
+    _draw(chart, areas, owner, members)
     return Shown(
         sentence=(
             f"{len(areas):,} walkers that see {RADIUS:g} m: {len(areas.pairs()):,} times one sees another, updated in "
             f"{1e3 * seconds:.1f} ms per step, with {changes // STEPS:,} changes per step. "
             f"Walker {owner} sees {len(members)}."
         ),
-        picture=picture,
+        picture=_film(folder / "areas_in_space", quick, progress),
+        chart=chart,
         try_next="choque interest run",
         facts={"walkers": len(areas), "seconds": seconds, "changes": changes // STEPS, "seen": len(members)},
         is_right=np.array_equal(np.sort(members), near),
     )
+
+
+def _filmed(count: int) -> PointsView:
+    """Return a smaller crowd on a square, of whom few have areas."""
+    from choque.studio.page.entries import find_view
+    from choque.studio.page.points import PointsView
+
+    view = find_view([f"crowd:{count}"], parameters={"owners": 4})
+    assert isinstance(view, PointsView)
+    return view
+
+
+def _film(path: Path, quick: bool, progress: Progress) -> Path:
+    """Film the crowd; members of areas light up."""
+    view = _filmed(SMALL if quick else FILMED)
+
+    def draw(share: float) -> _films.Image:
+        if share:
+            view.advance(1.0 / _films.RATE)
+        return view.image(_films.QUICK_SIZE if quick else _films.SIZE)
+
+    return _films.write(path, draw, quick, progress)
 
 
 def _draw(path: Path, areas: Areas, owner: int, members: np.ndarray) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from choque._core.types import Progress
+from choque.cli.demo._films import QUICK_SIZE, SIZE
+from choque.cli.demo._films import prepare as prepare_films
 from choque.cli.demo._section import Section, Shown
 
 if TYPE_CHECKING:
     from choque.record import Recording
     from choque.scene import BodyScene
 
-NAME, COUNT, STEPS = "pile", 70, 130
-RATE, SIDE = 25, 400
+NAME, COUNT, STEPS = "pile", 70, 150
 
 
 def _scene(count: int = COUNT) -> BodyScene:
@@ -30,6 +31,7 @@ def prepare() -> None:
 
     warm_up(_scene().world())
     use_recordings()
+    prepare_films()
 
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
@@ -62,65 +64,18 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
 
 
 def _film(folder: Path, recording: Recording, quick: bool, progress: Progress) -> Path:
-    """Make a film in perspective if this machine can draw one, otherwise a flat one from the front."""
-    from choque.errors import ChoqueError
-    from choque.studio.film import Look, make_film
+    """Make a film of the recording, or a picture of its end where ffmpeg is not installed."""
+    from importlib.util import find_spec
 
-    path = folder / "bodies.gif"
-    side = SIDE // 2 if quick else SIDE
-    try:
-        look = Look(size=(side, side), smoothing=1, shadows=False)
-        make_film(path, recording, frames_per_second=RATE, look=look, progress=progress)
-    except ChoqueError:  # the extra `video` or OpenGL is missing
-        _film_flat(path, recording, RATE // 4 if quick else RATE, progress)
+    from choque.studio.film import Look, draw_frame, make_film
+
+    path, look = folder / "bodies.webp", Look(size=QUICK_SIZE if quick else SIZE, smoothing=1)
+    if find_spec("imageio_ffmpeg") is None:
+        path = path.with_suffix(".png")
+        draw_frame(path, recording, recording.frame_count - 1, look=look)
+    else:
+        make_film(path, recording, look=look, progress=progress)
     return path
-
-
-def _film_flat(path: Path, recording: Recording, rate: int, progress: Progress) -> None:
-    from choque.errors import require
-
-    animation = require("matplotlib.animation", extra="lab", purpose="to draw pictures")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4, 4), dpi=100)
-    FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.02, 0.02, 0.96, 0.96))  # automatic layout would run for every frame
-    shown = range(0, recording.frame_count, max(1, round(recording.frames_per_second / rate)))
-    writer = animation.PillowWriter(fps=rate)
-    with writer.saving(figure, str(path), 100):
-        for done, index in enumerate(shown, start=1):
-            axes.clear()
-            _paint(axes, recording, index)
-            writer.grab_frame()
-            progress(done, len(shown), path.name)
-
-
-def _paint(axes: Any, recording: Recording, index: int) -> None:
-    """Draw spheres and capsules from the front, far ones first."""
-    import numpy as np
-    from matplotlib.patches import Circle, Polygon
-
-    from choque.narrow.shapes import CAPSULE, SPHERE
-
-    cast, poses = recording.bodies(index), recording.frame(index)
-    moving = np.flatnonzero((cast.kind == SPHERE) | (cast.kind == CAPSULE))
-    for row in moving[np.argsort(poses.position[moving, 2])]:
-        center, radius, colour = poses.position[row, :2], float(cast.size[row, 0]), cast.color[row] / 255
-        if cast.kind[row] == CAPSULE:
-            half = poses.rotation[row, :2, 2] * float(cast.size[row, 1]) / 2
-            side = np.array([-half[1], half[0]]) / max(float(np.hypot(*half)), 1e-9) * radius
-            corners = [center + half + side, center - half + side, center - half - side, center + half - side]
-            axes.add_patch(Polygon(corners, facecolor=colour, edgecolor="none"))
-            for end in (center + half, center - half):
-                axes.add_patch(Circle((float(end[0]), float(end[1])), radius, facecolor=colour, edgecolor="none"))
-        else:
-            axes.add_patch(
-                Circle((float(center[0]), float(center[1])), radius, facecolor=colour, edgecolor="#00000033")
-            )
-    first = recording.frame(0).position[moving]
-    low, high = first.min(axis=0) - 1, first.max(axis=0) + 1
-    axes.set(xlim=(low[0], high[0]), ylim=(min(low[1], 0), high[1]), aspect="equal", xticks=[], yticks=[])
 
 
 BODIES = Section("Falling bodies", prepare, show)

@@ -6,13 +6,16 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from choque._core.types import Progress
+from choque.cli.demo import _films
 from choque.cli.demo._section import Section, Shown, drawing
 
 if TYPE_CHECKING:
     from choque.lab.table import Row, Table
 
-COUNT, QUICK, FRAMES = 5_000, 700, 4
+COUNT, QUICK, FRAMES, FILMED = 5_000, 700, 4, 300
 SMALL = 2_500
 """Number of boxes of the untimed first run, which compiles or loads the kernels."""
 
@@ -28,6 +31,8 @@ def _bench(count: int, progress: Progress | None = None) -> Table:
 def prepare() -> None:
     """Compile every method for the float type of the scene."""
     _bench(SMALL)
+    _is_in_pair(np.zeros((FILMED, 3)), np.ones((FILMED, 3)))
+    _films.prepare()
 
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
@@ -35,8 +40,8 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     rows = _bench(QUICK if quick else COUNT, progress).rows
     ranked = sorted((row for row in rows if row.total is not None), key=lambda row: row.total or 0.0)
     wrong = [row for row in rows if row.verdict in ("wrong", "failed")]
-    picture = folder / "methods.png"
-    _draw(picture, ranked)
+    chart = folder / "methods.png"
+    _draw(chart, ranked)
     verdicts = Counter(row.verdict for row in rows)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
     notes = "".join(f" {row.candidate}: {row.note or row.verdict}." for row in wrong)
@@ -45,7 +50,8 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
             f"{len(rows)} methods on {rows[0].count:,} moving boxes; compared with brute force: {counts}; the "
             f"fastest here is {ranked[0].candidate}.{notes}"
         ),
-        picture=picture,
+        picture=_film(folder / "methods_in_space", quick, progress),
+        chart=chart,
         try_next="choque methods",
         facts={
             row.candidate: {"milliseconds": None if row.total is None else 1e3 * row.total, "verdict": row.verdict}
@@ -53,6 +59,30 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
         },
         is_right=not wrong,
     )
+
+
+def _film(path: Path, quick: bool, progress: Progress) -> Path:
+    """Film fewer such boxes; those that overlap glow."""
+    import choque
+
+    scene = choque.scene.generate("moving", FILMED, frames=_films.FRAMES, step=0.2, overlaps=0.5)
+    frames = [scene.frame(index) for index in range(_films.FRAMES)]
+    lower, upper = frames[0]
+    ends = np.array([(low + high) / 2 for low, high in (frames[0], frames[-1])])
+    which = np.zeros(len(lower), np.int64)
+    stage = _films.Stage([_films.cube()], which, ends, quick, scale=upper - lower, turn=30.0)
+
+    def draw(share: float) -> _films.Image:
+        low, high = frames[round(share * (len(frames) - 1))]
+        return stage.draw(share, (low + high) / 2, _films.glowing(_is_in_pair(low, high)))
+
+    return _films.write(path, draw, quick, progress)
+
+
+def _is_in_pair(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    import choque
+
+    return np.isin(np.arange(len(lower)), choque.broad.create("brute", choque.bounds.Boxes(lower, upper)).pairs())
 
 
 def _draw(path: Path, ranked: list[Row]) -> None:

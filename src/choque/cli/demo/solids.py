@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from choque._core.types import Progress
+from choque.cli.demo import _films
 from choque.cli.demo._section import Section, Shown, drawing
 
 if TYPE_CHECKING:
     from choque.volumes import Volume
 
-SIZE, QUICK = 96, 32
-REPETITIONS = 100
+SIZE, QUICK, FILMED = 96, 32, 36
+REPETITIONS, STEPS = 100, 200
 
 
 def _two(size: int) -> tuple[Volume, Volume]:
@@ -32,6 +33,7 @@ def prepare() -> None:
     assert found is not None
     found.region()
     found.separation()
+    _films.prepare()
 
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
@@ -47,8 +49,8 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     region, push = found.region(), found.separation()
     parted = not one.collides(two.translated(push))
     progress(1, 2, "drawing")
-    picture = folder / "solids.png"
-    _draw(picture, one, two, region)
+    chart = folder / "solids.png"
+    _draw(chart, one, two, region)
     tried = "they no longer collide" if parted else "they STILL collide"
     return Shown(
         sentence=(
@@ -56,11 +58,31 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
             f"{1e6 * each:.0f} µs; they share {region.volume:,.0f} voxels. Moving the ball by "
             f"({', '.join(f'{part:g}' for part in push)}) separates them: after it, {tried}."
         ),
-        picture=picture,
+        picture=_film(folder / "solids_in_space", quick, progress),
+        chart=chart,
         try_next="choque volume --help",
         facts={"voxels": [one.voxel_count, two.voxel_count], "shared": region.volume, "push": push, "seconds": each},
         is_right=parted,
     )
+
+
+def _film(path: Path, quick: bool, progress: Progress) -> Path:
+    """Film a ball of smaller solids on its way until both collide; then it stays, and glows."""
+    one, two = _two(QUICK // 2 if quick else FILMED)
+    solids = [_films.voxel_faces(each.voxels()) for each in (one, two)]
+    start = np.array([each.bounds[0] for each in (one, two)])
+    away = np.array([0.9, 0.5, -0.4]) * np.ptp(one.bounds, axis=0)
+    way = [np.round(away * (1.0 - share)) for share in np.linspace(0.0, 1.0, STEPS)]
+    hits = [one.collides(two.translated(shift)) for shift in way]
+    last = hits.index(True)
+    course = np.array([start, start + [[0.0], [1.0]] * away])
+    stage = _films.Stage(solids, np.arange(2), course, quick, yaw=-20.0, turn=50.0)
+
+    def draw(share: float) -> _films.Image:
+        now = min(int(1.6 * share * last), last)
+        return stage.draw(share, start + [[0.0], [1.0]] * way[now], _films.glowing(np.array([False, hits[now]])))
+
+    return _films.write(path, draw, quick, progress)
 
 
 def _draw(path: Path, one: Volume, two: Volume, region: Volume) -> None:

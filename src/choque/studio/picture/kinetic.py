@@ -68,7 +68,7 @@ def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0
         axes.plot([begin, end], low, color=LOWER, linewidth=1.0)
         axes.plot([begin, end], high, color=UPPER, linewidth=1.0)
     _number(axes, begin, (lower[:, axis] + upper[:, axis]) / 2)
-    sweep = model.sweep()
+    sweep, is_ringed = model.sweep(), False
     while sweep.next_time <= end:
         sweep.advance(end, stop="instant")
         for meeting in sweep.meetings:
@@ -78,9 +78,11 @@ def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0
             place = (upper if side else lower)[body, axis] + model.velocity[body, axis] * (meeting.time - begin)
             axes.plot(meeting.time, place, "o", color=ARROW, markersize=3.5, zorder=3)
             if meeting.is_multiple:
+                is_ringed = True
                 axes.plot(meeting.time, place, "o", color=ARROW, markersize=11, fillstyle="none", zorder=3)
     axes.set(xlabel="time", ylabel=f"{AXIS_NAMES[axis]} of the end points: blue lower, ochre upper", xlim=(begin, end))
-    axes.set_title("Every crossing is an event; a ring marks three or more at once", loc="left")
+    rings = "; a ring marks three or more at once" if is_ringed else ""
+    axes.set_title(f"Every crossing is an event{rings}", loc="left")
     _save(path, figure)
 
 
