@@ -38,3 +38,9 @@ def test_the_recipe_requires_what_the_package_requires() -> None:
 @pytest.mark.parametrize("page", re.findall(r"\]\(([\w/-]+)\.html\)", _text("docs/llms.txt")))
 def test_the_index_for_programs_names_pages_that_exist(page: str) -> None:
     assert (ROOT / "docs" / f"{page}.md").is_file()
+
+
+def test_the_tests_that_trace_kernels_exist() -> None:
+    names = re.search(r'^TESTS = """(.*?)"""', _text(".ci/kernel_coverage.py"), re.M | re.S)
+    assert names is not None
+    assert [name for name in names[1].split() if not (ROOT / "tests" / name.partition("::")[0]).is_file()] == []

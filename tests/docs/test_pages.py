@@ -100,7 +100,10 @@ def test_every_picture_says_what_it_shows(page: Path) -> None:
     assert all(re.search(r'\balt="[^"]', tag) for tag in re.findall(r"<img\b[^>]*>", text))
 
 
-@pytest.mark.parametrize("word", ["ray cast", "torch", "nearest", "IoU", "raycast", "NMS", "AABB"])
+WORDS = ["ray cast", "torch", "nearest", "IoU", "raycast", "NMS", "AABB", "neighbor list", "friction", "STL"]
+
+
+@pytest.mark.parametrize("word", WORDS)
 def test_words_of_other_libraries_are_in_the_glossary(word: str) -> None:
     """So that the search of the documentation, which knows only words that are in it, leads somewhere."""
     row = next(line for line in (DOCS / "glossary.md").read_text().splitlines() if word in line and "](" in line)

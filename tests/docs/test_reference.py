@@ -55,6 +55,14 @@ def test_every_page_is_listed_and_none_is_about_a_package_that_does_not_exist() 
     assert pages <= set(listed)
 
 
+@pytest.mark.parametrize("page", sorted(REFERENCE.glob("*.md")), ids=lambda page: page.stem)
+def test_summaries_name_things_relative_to_their_package(page: Path) -> None:
+    """Sphinx warns of others, and a warning is an error."""
+    text = page.read_text()
+    package = re.search(r"^\.\. currentmodule:: (\S+)", text, re.M)
+    assert package is None or not re.findall(rf"^   {re.escape(package[1])}\.\S+$", text, re.M)
+
+
 def test_what_is_internal_is_not_documented() -> None:
     text = "\n".join(path.read_text() for path in REFERENCE.glob("*.md"))
     assert not re.findall(r"^\.\. auto\w+:: choque\.(?:kernel|memory|threads|_\w+)", text, re.M)
