@@ -37,7 +37,8 @@ narrow/test_advancement.py narrow/test_contact_cases.py narrow/test_epa.py narro
 narrow/test_polygons.py narrow/test_pure_convex.py
 record/test_poses.py
 theses/evm/test_study.py theses/evm/test_triangles.py theses/fingsics/test_contact_rules.py
-theses/interest/test_broad_phase.py theses/interest/test_polygons.py theses/kdop/test_body_points.py theses/kdop/test_shape_matching.py
+theses/interest/test_broad_phase.py theses/interest/test_polygons.py
+theses/kdop/test_body_points.py theses/kdop/test_shape_matching.py
 volumes/test_booleans.py volumes/test_bundles.py volumes/test_collision.py volumes/test_distance.py
 volumes/test_surface.py volumes/test_voxelise.py
 world/test_pure_world.py
