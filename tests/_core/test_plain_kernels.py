@@ -21,17 +21,13 @@ linspace max maximum mean min minimum ones ones_like searchsorted sort stack sum
 METHODS = "all any argmax argmin argsort astype copy cumsum fill flatten max mean min ravel reshape sort sum"
 
 ALLOWED = {
-    "_core/parts.py": 1,
     "_core/sweep_axis.py": 1,
     "bounds/_kdops.py": 3,
     "bounds/_oriented.py": 1,
     "bounds/_oriented_fit.py": 1,
     "bounds/_spheres.py": 1,
     "boxes/_suppress.py": 2,
-    "theses/kdop/particles.py": 3,
-    "interest/_patch.py": 1,
     "interest/_search.py": 1,
-    "meshes/_clearance.py": 5,
     "meshes/_distance.py": 2,
     "meshes/_queries.py": 2,
     "narrow/convex/gjk.py": 2,
@@ -39,7 +35,6 @@ ALLOWED = {
     "volumes/_measures.py": 1,
     "volumes/_sections.py": 4,
     "volumes/boolean.py": 1,
-    "theses/evm/triangles.py": 1,
     "volumes/voxelise.py": 3,
 }
 """Array expressions that are there; they may become fewer."""

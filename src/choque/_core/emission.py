@@ -21,7 +21,6 @@ from choque._core import memory, threads
 from choque._core.types import Keys
 
 EmissionKernel = Callable[..., tuple[int, int, int]]
-
 _SMALLEST_CHUNK = 1 << 10
 _LARGEST_CHUNK = 1 << 18
 _BLOCKS_PER_THREAD = 16

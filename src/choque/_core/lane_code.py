@@ -23,10 +23,8 @@ Array: TypeAlias = Any  # a contiguous array of one dimension
 Int: TypeAlias = Any  # a signed number of 64 bits
 Word: TypeAlias = Any  # an unsigned number of 32 bits
 Real: TypeAlias = Any  # a number of the float type of the first argument, an array
-
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 V8I = ir.VectorType(I32, LANES)
-
 Plain = TypeVar("Plain", bound=Callable[..., Any])
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 MAX_DRAWN = 150  # boxes in a picture: every k-th, so that it stays small
 SIDE = 140  # width and height of a picture [pixels]
-
 STYLE = "fill:#3b7dd8;fill-opacity:.18;stroke:#3b7dd8;stroke-width:1"
 
 

@@ -40,7 +40,9 @@ def settle(parents: Rows) -> None:
 @kernel
 def parts_of(faces: Any, count: int) -> Rows:
     """Return for each of ``count`` vertices the least vertex that it is connected with by ``faces`` (m, 3)."""
-    parents = np.arange(count)
+    parents = np.empty(count, np.int64)
+    for row in range(count):
+        parents[row] = row
     for face in range(faces.shape[0]):
         join(parents, np.int64(faces[face, 0]), np.int64(faces[face, 1]))
         join(parents, np.int64(faces[face, 0]), np.int64(faces[face, 2]))

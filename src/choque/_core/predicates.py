@@ -17,7 +17,6 @@ from choque._core.types import F64, Integer
 from choque._core.vector import Vector
 
 LEAST, GREATEST = 1e-85, 1e85  # magnitudes of coordinates other than 0 for which signs are exact
-
 _HALF_ULP = 2.0**-53
 _PLANE_BOUND = (7.0 + 56.0 * _HALF_ULP) * _HALF_ULP
 """Of a determinant of three differences, in terms of the sum of the magnitudes of its products (Shewchuk)."""
@@ -26,7 +25,6 @@ _SPLITTER = 2.0**27 + 1.0
 
 Work = F64
 """Expansions, one behind the other; an expansion is named by the place of its smallest component and its length."""
-
 
 UNDECIDED = 2  # what `quick_plane_side` returns where float64 is too coarse
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 FLAT = 1e-30
 """How long 2D boxes are along the third axis: something, for rays and halves, but less than any edge that counts."""
 
-
 LARGEST_EXPONENT = 40
 """Scenes whose extent is more than two to this power, or less than its inverse, are scaled when they are rounded."""
 

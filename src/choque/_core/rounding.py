@@ -12,7 +12,6 @@ from choque._core.kernel import helper
 from choque._core.types import F64, Floats
 
 LARGEST = float(np.finfo(np.float64).max)
-
 SMALLEST = float(np.finfo(np.float64).tiny)  # more than the error of a few products of subnormal numbers
 
 

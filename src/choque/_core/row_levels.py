@@ -21,11 +21,9 @@ from choque._core.types import Floats, Integer
 
 CLASSES = 128  # classes of sizes, each fourfold, by which levels are chosen
 MAX_LEVELS = 24  # the last level also holds all boxes that are smaller still
-
 SAMPLE = 512
 ALIKE = 0.98  # share of a sample whose sizes must lie within `ALIKE_RATIO` of the largest for a single level
 ALIKE_RATIO = 8.0
-
 WIDE = 2.5  # rows are this many longest edges wide and high: lanes make long runs cheap, and fewer rows are touched
 MAX_CELLS = 16_000  # along x: a box notes two cell numbers of 14 bits
 MAX_ROWS_ALONG = 4_096

@@ -20,7 +20,6 @@ from choque._core.lanes import lowest_bit, prefetch
 from choque._core.types import Floats, Integer
 
 WIDTH = 16
-
 AHEAD = 24  # places ahead at which records are asked for: they lie anywhere in memory
 
 

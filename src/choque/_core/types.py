@@ -20,7 +20,6 @@ I64: TypeAlias = NDArray[np.int64]
 U8: TypeAlias = NDArray[np.uint8]
 U32: TypeAlias = NDArray[np.uint32]
 Bools: TypeAlias = NDArray[np.bool_]
-
 Rows: TypeAlias = NDArray[np.int64]  # row numbers into a set of bodies
 Pairs: TypeAlias = NDArray[np.int32]  # (m, 2) pairs, smaller number first, sorted by the first, then by the second
 

@@ -44,7 +44,6 @@ _TABLES: dict[int, tuple[tuple[int, ...], ...]] = {
     26: _FACES + _EDGES + _CORNERS,
 }
 
-
 SUM_ROUNDING = 2.0**-50  # more than the relative error of adding three numbers
 
 TURN_ROUNDING = 2.0**-46

@@ -18,9 +18,7 @@ from choque._core.vector import Vector, cross, dot, length, point_of, subtract, 
 from choque.bounds._kdops import directions
 
 Frame: TypeAlias = tuple[Vector, Vector, Vector]
-
 COORDINATE_AXES: Frame = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-
 FLAT = 1e-10  # a triangle or tetrahedron lower than this, for points of about unit extent, is ignored
 GAIN = 1e-9  # relative improvement that a later candidate needs to replace an earlier one; coordinate axes come first
 

@@ -11,5 +11,4 @@ if TYPE_CHECKING:
 from choque.boxes._suppress import suppress
 
 __all__ = ["Merged", "merge", "suppress"]
-
 __getattr__, __dir__ = exporting(__name__, __all__, {"._merge": "Merged merge", "._suppress": "suppress"})

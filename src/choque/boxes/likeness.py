@@ -30,7 +30,6 @@ from choque.broad.index import BoxTable, find
 from choque.errors import InvalidInput
 
 OVER = ("union", "smaller")
-
 MARGIN = 1e-5  # relative room for rounding in every bound that a search relies on
 
 

@@ -44,7 +44,6 @@ FARTHEST = 2.0**40
 """Cell numbers are clipped to this; boxes that lie farther out share a cell, and are found all the same."""
 
 BLOCK = 2_048  # boxes that a thread decides before it takes the next ones
-
 KEPT, DROPPED = 1, 2
 
 

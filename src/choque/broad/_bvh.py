@@ -28,7 +28,6 @@ from choque.broad.structure import Structure, blocks_of
 REBUILD_AT = 1.5
 """The tree is ordered again when its blocks have grown to this multiple of their size at the last ordering."""
 
-
 Places: TypeAlias = NDArray[np.int32]
 """(n,): the place of each row in the order of the tree; or its place among the movers, −1 for others."""
 

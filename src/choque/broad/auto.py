@@ -43,7 +43,6 @@ COORDINATES = ("n", "grid_tests", "sweep_tests", "size_classes", "moving", "pass
 WEIGHTS = {"grid_tests": 1.0, "sweep_tests": 0.5, "size_classes": 2.0, "moving": 10.0, "passed": 0.5}
 """How much a decade of each tells methods apart; what moves is not compared with what rests."""
 
-
 MAX_BRUTE, MAX_BRUTE_MOVING = 720, 150
 """Up to this number of boxes, at rest and moving, testing all pairs is faster than consulting the table."""
 

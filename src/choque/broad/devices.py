@@ -18,7 +18,6 @@ from choque._core.types import Floats, Keys, Rows
 from choque.errors import InvalidInput, UnknownName
 
 CPU = "cpu"
-
 SOLID, HALF_SPACE = -1, -2  # values of `Solids.form` for bodies without a hull
 
 

@@ -22,9 +22,7 @@ from choque._core.pair_keys import ordered_key
 from choque._core.types import Integer, Keys, Rows
 
 EndPoints: TypeAlias = NDArray[np.uint32]  # end points in order, or where each of them is
-
 _FIRST_LOG = 1 << 12
-
 Logs: TypeAlias = tuple[list[Keys], int, int]  # logged pairs, exchanges and tests
 
 

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from choque.bounds import Bounds
     from choque.broad.structure import Structure
 
-
 _NO_RECORDS: Floats = np.empty((0, 6))
 
 SHARED_OPTIONS = ("closed", "threads", "groups", "masks", "static")

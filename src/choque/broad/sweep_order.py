@@ -19,7 +19,6 @@ from choque._core.types import Floats, Integer, Keys, Rows
 Order: TypeAlias = NDArray[np.uint32]  # row numbers in sorted order
 RADIX_FROM = 2048  # shorter lists are sorted by NumPy, which has no tables to clear
 REPAIRS_PER_VALUE = 4  # limit of the exchanges per value that finish a 64-bit list whose high halves are sorted
-
 _HALF = np.uint64(32)
 _HIGH = np.uint64(0xFFFFFFFF00000000)
 

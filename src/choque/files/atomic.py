@@ -49,7 +49,6 @@ _ABANDONED = re.compile(r"\.choque-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}(\..+)?")
 """The name of an unfinished file: the machine and the process that write it."""
 
 _MINIMUM_AGE = 60.0  # seconds since the last change after which an unfinished file of an ended process is removed
-
 _looked_at: set[Path] = set()
 
 

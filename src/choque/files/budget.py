@@ -16,7 +16,6 @@ from choque.errors import InvalidInput, UnreadableFile
 
 VARIABLE = "CHOQUE_READ_LIMIT"  # environment variable that sets the limit, as in ``16G``
 DEFAULT_LIMIT = 4 << 30  # limit without the variable [bytes]
-
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _chosen: ContextVar[int | None] = ContextVar("read_limit", default=None)
 

@@ -27,7 +27,6 @@ _TYPES = {
     **dict.fromkeys(("double", "float64"), "f8"),
 }
 _ENDIAN = {"binary_little_endian": "<", "binary_big_endian": ">"}
-
 Property = tuple[str, str, str]  # name, type, and the type of its length if it is a list
 Element = tuple[str, int, list[Property]]
 

@@ -39,7 +39,6 @@ WRITERS = {suffix: module for suffix, module in READERS.items() if suffix != ".d
 
 FRAMES = ("LPS", "RAS")
 AXES = ("xyz", "zyx")
-
 _OBLIQUE = 1e-3  # sine of the angle from which axes count as oblique: headers are rounded, and scanners tilt by degrees
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HEAD_LENGTH = 4096
-
 MAX_LINE = 1 << 20  # longest line of a text file that is read line by line [characters]
 
 DOCUMENT_MEMORY = 40

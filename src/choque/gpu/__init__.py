@@ -13,5 +13,4 @@ if TYPE_CHECKING:
     from choque.gpu.devices import DeviceNote, device_names, resolve
 
 __all__ = ["DeviceNote", "device_names", "resolve"]
-
 __getattr__, __dir__ = exporting(__name__, __all__, {".devices": "DeviceNote device_names resolve"})

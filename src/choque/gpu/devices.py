@@ -14,7 +14,6 @@ from choque.broad.devices import CPU, BodySweep, Device
 from choque.errors import MissingExtra, UnknownName, require
 
 WARP_CPU = "warp-cpu"  # Warp's own CPU device: one slow thread, to test the kernels without a card
-
 CUDA = "cuda"
 
 

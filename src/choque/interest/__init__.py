@@ -11,5 +11,4 @@ if TYPE_CHECKING:
     from choque.interest._skin import Skinned
 
 __all__ = ["Areas", "Skinned"]
-
 __getattr__, __dir__ = exporting(__name__, __all__, {"._areas": "Areas", "._skin": "Skinned"})

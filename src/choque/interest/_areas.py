@@ -27,9 +27,7 @@ from choque.interest._search import fitting_reach
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
 Method = TypeVar("Method", bound=Callable[..., Any])
-
 SHAPES = ("sphere", "box")
-
 LASTING_FRAMES = 12  # number of frames that lists are made to serve at the present speed
 
 MIN_FRAMES = 3

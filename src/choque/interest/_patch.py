@@ -118,7 +118,8 @@ def _keys_around(
     spheres, reaches = bodies
     found, loose, is_loose, margin, largest, most, is_box = patch
     rows, starts, frame, shape, lanes, level_first = structure
-    box, order = np.empty((1, 6)), np.zeros(1, np.uint32)
+    box, order = np.empty((1, 6)), np.empty(1, np.uint32)
+    order[0] = 0
     count: Integer = 0
     tests: Integer = 0
     for k in range(chosen.size):

@@ -40,11 +40,8 @@ _DONE, _CANDIDATES_FULL, _COLLISIONS_FULL, _RESTING = 10, 11, 12, 13
 """What `_play` returns beside the values of `choque.kinetic.loop.advance`."""
 
 _CANDIDATES, _COLLISIONS, _LOGGED, _NEXT = range(4)  # places in ``tally``
-
 _STOPPED, _REACHED, _EACH_EVENT = loop.STOPPED, loop.REACHED, loop.EACH_EVENT
 _EVENT_ROWS, _ROWS, _ROUNDING = loop.EVENT_ROWS, loop.ROWS, loop.ROUNDING
-
-
 _Chunk: TypeAlias = tuple[F64, I32]  # the times and pairs of some collisions
 
 

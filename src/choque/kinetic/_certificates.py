@@ -25,7 +25,6 @@ from choque.kinetic._heap import Numbers, Queue, Times, build, reschedule
 Paths = F64
 """(axes, ends, 4): position, velocity, half the acceleration, the time since which they hold."""
 
-
 EMPTY = -1  # what a slot holds that has no end point; see `choque.kinetic._slots`
 
 

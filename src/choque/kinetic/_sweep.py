@@ -25,9 +25,7 @@ from choque.kinetic.structure import KineticStructure
 
 _FINDER = "sap-direct"  # the broad phase that finds the pairs in the ranks of the end points
 _FEW = 8  # bodies come and go one by one if they are at most one of this many; otherwise the lists are built again
-
 _NO_ROWS: Rows = np.empty(0, np.int64)
-
 _STOPS = {"event": loop.EACH_EVENT, "instant": loop.EACH_INSTANT, "multiple": loop.EACH_MULTIPLE}
 
 

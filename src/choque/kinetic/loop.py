@@ -41,7 +41,6 @@ bounced; after each instant with a multiple meeting."""
 OPEN, ROWS, EVENT_ROWS, INSTANTS, EXCHANGES, MIXED, SIMPLE, MULTIPLE, BOUNCES, SCHEDULED, TOTALS = range(11)
 """Places in ``totals``."""
 
-
 NEAR = 2.0**-40  # more than the relative error of a position
 ROUNDING = 2.0**-52  # the relative spacing of floating-point numbers
 

@@ -17,7 +17,7 @@ from choque._core import threads as _pool
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import lowest_bit
 from choque._core.tree import block_of, entry_of, level_of
-from choque._core.types import F32, F64, I64, Integer
+from choque._core.types import F32, F64, I64, Bools, Integer
 from choque._core.vector import Vector, along, dot, point_of, subtract
 from choque.meshes._collide import over_batches
 from choque.meshes._distance import height
@@ -25,7 +25,7 @@ from choque.meshes._inside import place_point
 from choque.meshes._mesh import Mesh, surfaces_of
 from choque.meshes.frames import PROJECTING, ROUNDING
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, point_gaps
-from choque.meshes.poses import Poses
+from choque.meshes.poses import Poses, as_poses
 from choque.meshes.surface import WIDTH, Surface, float_above, float_below, triangle_at
 from choque.meshes.triangles import Triangle
 
@@ -68,7 +68,7 @@ def clearance(a: Mesh, b: Mesh, *, pose: Any = None, bound: float = np.inf, thre
         order, has_inside = _tree_order(two), a.is_closed
 
         def measure(first: int, last: int) -> None:
-            _measure(first, last, (points, order), one, has_inside, limit, found)
+            _measure(first, last, (points, order), one, has_inside, limit, _scratch(one), found)
 
         over_batches(len(points), _pool.resolve_count(threads, len(points)), measure, BATCH)
     return found
@@ -83,27 +83,43 @@ def _tree_order(surface: Surface) -> I64:
 
 
 class Scratch(NamedTuple):
-    """Working memory of a search for the triangle nearest to a point."""
+    """Working memory of a search for the triangles nearest to points, and of the sides of the latest ones."""
 
     stack: I64
     costs: F32
     query: F32
     gaps: F32
+    free: F64  # (RECENT,) the radii of balls around the latest points that no face passes through
+    is_inside: Bools  # (RECENT,)
+    still: Poses  # one pose, in which nothing moves
+
+
+def _scratch(surface: Surface) -> Scratch:
+    size = WIDTH * surface.level_first.size
+    search = (
+        np.empty(size, np.int64),
+        np.empty(size, np.float32),
+        np.zeros(QUERY, np.float32),
+        np.empty(WIDTH, np.float32),
+    )
+    return Scratch(*search, np.empty(RECENT), np.empty(RECENT, np.bool_), as_poses(None))
 
 
 @kernel
 def _measure(
-    first: int, last: int, vertices: tuple[F64, I64], surface: Surface, has_inside: bool, limit: float, distances: F64
+    first: int,
+    last: int,
+    vertices: tuple[F64, I64],
+    surface: Surface,
+    has_inside: bool,
+    limit: float,
+    scratch: Scratch,
+    distances: F64,
 ) -> None:
     """Write the distances of some points in their order, negative inside; those not below ``limit``, squared, stay."""
     points, order = vertices
-    size = WIDTH * surface.level_first.size
-    scratch = Scratch(
-        np.empty(size, np.int64), np.empty(size, np.float32), np.zeros(QUERY, np.float32), np.empty(WIDTH, np.float32)
-    )
-    still = Poses(np.eye(3).reshape(1, 3, 3), np.zeros((1, 3)))
+    free, is_inside = scratch.free, scratch.is_inside
     place: Integer = -1
-    free, is_inside = np.full(RECENT, -np.inf), np.zeros(RECENT, np.bool_)
     for k in range(first, last):
         row = order[k]
         point = point_of(points, row)
@@ -121,7 +137,7 @@ def _measure(
                 if reach > 0.0 and dot(step, step) < reach * reach:
                     is_inside[own], is_known = is_inside[other % RECENT], True
             if not is_known:
-                is_inside[own] = place_point(point, surface, still, 0, scratch.stack) > 0
+                is_inside[own] = place_point(point, surface, scratch.still, 0, scratch.stack) > 0
             if is_inside[own]:
                 distances[row] = -distances[row]
 

@@ -21,7 +21,6 @@ from choque._core.vector import Vector, cross, dot, subtract
 
 APART, TOUCHING, CROSSING, COPLANAR = 0, 1, 2, 3
 KINDS = ("apart", "touching", "crossing", "coplanar")  # the names of the kinds, by their numbers
-
 Triangle: TypeAlias = tuple[Vector, Vector, Vector]
 Signs: TypeAlias = tuple[int, int, int]
 Flat: TypeAlias = tuple[float, float]

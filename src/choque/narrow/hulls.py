@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from choque.meshes import Mesh
 
 TRIMESH_SUFFIXES = (".glb", ".gltf")
-
 PRINCIPAL = 1e-9  # axes are principal if the mixed moments are below this fraction of the largest moment
 
 

@@ -31,11 +31,8 @@ SPHERE, CAPSULE, TILE, CONVEX, PLANE, MESH = (int(kind) for kind in Kind)
 """The same numbers as plain integers, for kernels."""
 
 KIND_NAMES = tuple(kind.name.lower() for kind in Kind)  # the names of the kinds, in the order of their numbers
-
 KIND_COUNT = len(KIND_NAMES)
-
 KINDS_ALLOWED = f"the kinds are whole numbers from 0 to {KIND_COUNT - 1}: {', '.join(KIND_NAMES)}"
-
 _NO_POINTS = np.empty((0, 3))
 _NO_HULLS = np.zeros(1, np.int64)
 

@@ -15,7 +15,6 @@ from choque.errors import InvalidInput, UnknownName, require
 FEW_POINTS = 32  # up to this many points every triple is tried as a face, which needs no other library
 FLATNESS = 1e-10  # points that deviate from a plane by less than this fraction of their extent lie on it
 
-
 LARGEST, SMALLEST = 1e50, 1e-50
 """The largest coordinate and the smallest solid: products of five such lengths neither overflow nor underflow."""
 

@@ -22,7 +22,6 @@ from choque.neighbors.lists import Lists, empty_lists, offsets_of, write
 from choque.neighbors.search import ALL, FULL, HALF, Group, Pass, count_pass, fill_pass, is_kept, prepare, step_between
 
 LETTERS = "ijSdDP"
-
 MAX_SIZE_CLASSES = 6  # maximum number of classes of radii; each but the last spans a factor of four
 MIN_LENGTH, MAX_LENGTH = 1e-150, 1e150  # cut-offs whose squares are finite
 

@@ -37,10 +37,8 @@ from choque.files.source import describe, read_head
 MARK = b"\x93choque\n"
 END_MARK = b"choque\x93\n"
 VERSION = 1
-
 HEADER, SEGMENT, FRAMES, INDEX = b"HEAD", b"BODY", b"POSE", b"INDX"
 KINDS = (HEADER, SEGMENT, FRAMES, INDEX)
-
 _START = struct.Struct("<8sII")
 _BLOCK = struct.Struct("<4sIQ")
 _TAIL = struct.Struct("<8sQ")
@@ -164,10 +162,8 @@ class BlockFile:
 
 ZEROS, PLAIN, DEFLATED = range(3)
 LEVEL = 1  # zlib's fastest: higher levels gain a few per cent and cost several times the time
-
 SAMPLE = 1 << 14
 WORTHWHILE = 0.92  # a sample that does not shrink below this share is noise, such as the last bits of a measured number
-
 _PLANE = struct.Struct("<BI")
 
 
@@ -241,9 +237,7 @@ def inflated(data: bytes | memoryview, size: int) -> bytes:
 
 TYPES = ("bool", "int8", "uint8", "int32", "int64", "uint64", "float32", "float64")
 MAX_COMPRESSION = 1032  # the largest compression ratio of zlib; a claim beyond it is false
-
 _TABLE = struct.Struct("<IQ")
-
 Arrays = dict[str, NDArray[Any]]
 
 

@@ -25,15 +25,11 @@ from choque.record._blocks import Unpacker, pack
 
 Poses32 = NDArray[np.float32]
 Whole = NDArray[np.uint32]
-
 BYTES_PER_POSE = 48  # a position and a rotation matrix of float32: twelve numbers
-
 _BYTE_PLANES = 4
-
 MASK = 0xFFFFFFFF
 SIGN = 0x80000000
 OTHERS = 0x7FFFFFFF
-
 CHUNK_BYTES = 1 << 26
 CHUNK_FRAMES = 60
 """A chunk ends after this many bytes of poses or this many frames, whichever comes first; it has at least one frame."""

@@ -20,7 +20,6 @@ from choque.scale.inputs import BoxSet, File, read_batches
 from choque.scale.tiling import Tiling, count_tiles, cut
 
 VERSION = 1
-
 SAMPLE_ROWS = 1_000_000  # boxes that are looked at before the cuts are made
 SAMPLE_BYTES = 100  # memory for each of them, while their pairs are counted
 PROCESS_BYTES = 210 << 20  # memory of a process that has loaded the libraries and kernels and holds no boxes

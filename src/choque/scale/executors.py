@@ -24,9 +24,7 @@ from choque._core.threads import available_count
 from choque.errors import ChoqueError, InvalidInput, require
 
 Task = TypeVar("Task")
-
 ATTEMPTS = 3  # attempts for a task whose worker died
-
 CONNECT_SECONDS = 15
 
 _ADDRESS = re.compile(r"(inproc://.+|(\w+://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):\d+)")

@@ -29,7 +29,6 @@ from choque.scale.tiling import first_wrong
 
 GROUP_ROWS = 1 << 20  # rows of a group in files that have no groups of their own
 SPOOLED = "spooled-"  # how the names of files begin that are named after their content; see `spool`
-
 Columns: TypeAlias = tuple[str, ...]
 Extent: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 

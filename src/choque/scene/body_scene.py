@@ -48,7 +48,6 @@ SHARED = (
 """Columns that mean the same in a scene and in a world."""
 
 TERRAIN_COLOR = (120, 140, 105)
-
 ASIDE = 28.0  # yaw of the camera of a generated scene [degrees]: of a box or a row two sides are seen
 
 

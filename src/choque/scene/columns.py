@@ -32,7 +32,6 @@ MAX_VALUE, MIN_VALUE = 1e12, 1e-12
 """Limits of all numbers, so that a mass times a squared radius, and its inverse, fit into single precision."""
 
 _POSITIVE = f"a number from {MIN_VALUE:g} to {MAX_VALUE:g}"
-
 Vectors = NDArray[np.float64]
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -17,9 +17,7 @@ from choque.scene.body_scene import BodyScene
 from choque.scene.box_scene import BoxScene
 
 Scene: TypeAlias = BoxScene | BodyScene
-
 BUILT_IN = Path(__file__).parent / "built_in"
-
 SORTS = ("boxes", "bodies", "built-in")  # the sorts of scenes that have a name
 
 

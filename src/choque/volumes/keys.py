@@ -19,12 +19,10 @@ from choque.errors import InvalidInput, UnknownName
 
 VertexKeys: TypeAlias = I64  # (n,) sorted packed lattice points
 Points: TypeAlias = I64  # (n, d) lattice points, columns x, y, z
-
 BITS = 21
 LIMIT = 1 << BITS
 LINE_MASK = LIMIT - 1
 PLANE_MASK = (1 << 2 * BITS) - 1
-
 AXES = "xyz"
 ORDERS = {count: ["".join(order) for order in permutations(AXES[:count])] for count in (1, 2, 3)}
 """Orders in which vertices can be sorted, by dimension: six in three dimensions."""

@@ -33,7 +33,6 @@ class VolumeFormat(NamedTuple):
 
 FORMATS: Registry[VolumeFormat] = Registry("format for volumes", group="choque.volume_formats")
 
-
 PHANTOMS: Registry[Callable[..., Bools]] = Registry("phantom", group="choque.phantoms")
 """Test volumes by name: functions of the edge of a cube [voxels], and of options, that return a mask."""
 

@@ -130,7 +130,6 @@ class Bodies(ColumnTable):
 
 
 _SEED = 0x9E3779B97F4A7C15
-
 HASHED = ("ids", "position", "rotation", "velocity", "angular_velocity")  # the columns that `state_hash` covers
 
 

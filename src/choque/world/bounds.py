@@ -79,7 +79,6 @@ def _slab_bounds(along: NDArray[np.float64], bodies: Bodies, threads: int) -> KD
 
 
 _SLABS = {f"{k}-dop": k for k in (6, 14, 18, 26)}
-
 dop_6, dop_14, dop_18, dop_26 = (slab_bounds(k) for k in _SLABS.values())
 
 MAKERS: Registry[Maker] = Registry(

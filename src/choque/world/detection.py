@@ -32,11 +32,8 @@ if TYPE_CHECKING:
     from choque.world.resident import ResidentSweep
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
-
-
 AHEAD = 0.06  # wider bounds reach ahead of a moving body by its way in this time, so that it leaves them later [s]
 AHEAD_LIMIT = 8.0  # and by no more than its margin times this: more candidates would cost more than searching again
-
 
 Skin: TypeAlias = "Callable[[Bodies], tuple[Floats, Floats]]"
 """Returns how much wider the bounds of bodies are, as `Response.skin` does."""

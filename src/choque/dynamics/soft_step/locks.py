@@ -22,7 +22,6 @@ from choque.dynamics.soft_step.bodies import LIGHTNESS, Columns, SolverBodies, l
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 
 STIFF = 1e-4  # the root of how much of the inverse mass is left along what is locked
-
 Flags = NDArray[np.bool_]
 
 

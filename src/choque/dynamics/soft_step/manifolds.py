@@ -50,10 +50,8 @@ NORMAL_ARMS = 27
 
 POSE = 22  # and the pose it was found in: the offset of the bodies, how far they may move, and the rotation of each
 
-
 BLOWS = 8
 """Rounds of rebound of a manifold: after one, the first points have taken more than the others, and the body spins."""
-
 
 ROLLED = 10  # place of the torque against rolling in what is held of a manifold
 _Spins: TypeAlias = tuple[Any, Any]  # the columns ``speed`` and ``frame`` of `SolverBodies`

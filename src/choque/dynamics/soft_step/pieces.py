@@ -21,7 +21,6 @@ from choque.narrow.pieces import local_boxes, pieces_near, taken
 from choque.narrow.shapes import MESH
 
 FIRST = 1 << 31  # the number of the first triangle: ids of bodies are less
-
 NOTHING = np.empty(0, np.int64)
 
 

@@ -39,10 +39,7 @@ RECYCLED = 0.05  # how far two bodies may move, relative to each other, before t
 LIGHTEST, HEAVIEST = 1e-30, 1e30  # limits of masses and moments of inertia
 CROWD = 1_000  # bodies that may be in one place: each overlaps all others
 SHARED_PAIRS = 4_000  # pairs, or contacts, from which threads share a pass over them
-
-
 _NO_ROWS = np.empty((0, manifold_rows.WIDTH), np.float32)
-
 _Held: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]  # slots and impulses after a step; see `Kept`
 
 

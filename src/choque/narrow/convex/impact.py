@@ -26,7 +26,6 @@ from choque.narrow.convex.queries import Convex, as_query
 from choque.narrow.shapes import Shapes
 
 STEP_LIMIT = 512  # a few steps are usual; dozens if bodies rotate and slide along each other
-
 PARTED, MET, UNDECIDED = range(3)
 
 

@@ -16,7 +16,6 @@ from choque.narrow.pair import MAX_POINTS, ContactArrays
 from choque.narrow.shapes import CAPSULE, MESH, PLANE, SPHERE, TILE
 
 _NONE, _BOXES, _ROUND, _PLANE, _BALL, _CONVEX = range(6)
-
 _PARALLEL_FROM = 512  # pairs: fewer are found by the calling thread
 
 

@@ -35,7 +35,6 @@ from choque.scene.columns import BOX, CAPSULE, GROUND, KIND_WORDS, SOLIDS, SPHER
 from choque.scene.formats.toml_table import TomlLines, TomlTable
 
 VERSION = 1  # the version of the format that this reads and writes
-
 VECTORS = ("velocity", "acceleration", "angles", "spin", "surface_velocity")
 VALUES = ("mass", "elasticity", "friction", "rolling", "linear_damping", "angular_damping", "group", "mask")
 FLAGS = ("static", "drawn", "rocket", "bullet", "sensor")
@@ -64,8 +63,6 @@ _SCENE = ("choque", "name", "summary", "steps_per_second", "gravity", "camera", 
 _GENERATOR = ("generator", "n", "seed", "parameters", "offset", "ids")
 _TEXTS = ("broad", "bounds", "narrow", "response", "dtype")
 _LIMITS = ("max_speed", "max_spin")
-
-
 MAX_KEY_PARTS = 100
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS}}}")

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from choque.errors import InvalidInput, UnreadableFile
 
 Place = tuple[str, ...]  # the path to a key: names of tables, numbers of list entries, and the key itself
-
 _HEADER = re.compile(r"\s*\[(\[?)\s*([A-Za-z_][\w.\- \"']*?)\s*\]\]?\s*(#.*)?")
 _KEY = re.compile(r"\s*([\w.\-\"' ]+?)\s*=")
 _FENCES = ('"""', "'''")
