@@ -182,7 +182,13 @@ def event_arrays(events: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def billiards(position: Any, velocity: Any, radius: Any, *, lower: Any, upper: Any) -> Any:
     """Return hard spheres in a box."""
-    made = choque.kinetic.Billiards
+
+    def home() -> Any:
+        from choque.theses.kinetic import Billiards
+
+        return Billiards
+
+    made = first_that_exists(home, lambda: choque.kinetic.Billiards)
     return first_that_exists(
         lambda: made(position, velocity, radius, lower=lower, upper=upper),
         lambda: made(position, velocity=velocity, radius=radius, lower=lower, upper=upper),

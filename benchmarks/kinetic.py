@@ -13,9 +13,9 @@ from time import process_time
 
 import numpy as np
 
-from choque.kinetic import Billiards, Sweep
+from choque.kinetic import Sweep
 from choque.lab import machine
-from choque.theses.kinetic import Model, create_simulation, scenes
+from choque.theses.kinetic import Billiards, Model, create_simulation, scenes
 from choque.theses.kinetic.labels import label_contacts, synthetic_stack
 
 METHODS = ("kinetic", "incremental", "incremental-recompute", "direct")

@@ -11,8 +11,8 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 
-import choque
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses.kinetic import Billiards
 
 # %%
 # 144 disks that fill one hundredth of a box.
@@ -20,7 +20,7 @@ random = np.random.default_rng(2)
 side, share = 12, 0.01
 radius = math.sqrt(share / (math.pi * side**2))
 centres = (np.indices((side, side)).reshape(2, -1).T + 0.5) / side
-gas = choque.kinetic.Billiards(
+gas = Billiards(
     centres, random.normal(size=centres.shape), radius, lower=[0, 0], upper=[1, 1]
 )
 energy = gas.energy()

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from choque.errors import BusyObject
-from choque.kinetic import Billiards, Sweep
-from choque.theses.kinetic import SortedList
+from choque.kinetic import Sweep
+from choque.theses.kinetic import Billiards, SortedList
 
 Interrupt = Callable[[Callable[[], object], int], tuple[int, bool]]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from choque.errors import InvalidInput
-from choque.kinetic import Billiards, Sweep
-from choque.theses.kinetic import SortedList
+from choque.kinetic import Sweep
+from choque.theses.kinetic import Billiards, SortedList
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import numba, numpy as np
 from choque.bounds import Boxes
 from choque.broad import create
 from choque.theses.kinetic import scenes
-from choque.kinetic import Billiards, Sweep
+from choque.kinetic import Sweep
+from choque.theses.kinetic import Billiards
 from choque.theses.kinetic import SortedList
 from choque.theses.kinetic import contacts
 from choque.lab.methods.sap_kinetic import SapKinetic

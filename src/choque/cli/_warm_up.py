@@ -165,7 +165,7 @@ def use_recordings() -> None:
 def use_kinetic() -> None:
     """Advance sweeps, sorted lists and billiards in 2D and 3D, moving polygons and every simulation; compare labels."""
     from choque import kinetic
-    from choque.theses.kinetic import SortedList, contacts, create_simulation, labels, scenes
+    from choque.theses.kinetic import Billiards, SortedList, contacts, create_simulation, labels, scenes
 
     random = np.random.default_rng(0)
     for dimension in (2, 3):
@@ -179,7 +179,7 @@ def use_kinetic() -> None:
         sweep.pairs(), sweep.audit(), sweep.certificates(), sweep.copy()
         centres = np.indices((3,) * dimension).reshape(dimension, -1).T + 0.5
         box = [0.0] * dimension, [3.0] * dimension
-        gas = kinetic.Billiards(centres, random.normal(size=centres.shape), 0.2, lower=box[0], upper=box[1])
+        gas = Billiards(centres, random.normal(size=centres.shape), 0.2, lower=box[0], upper=box[1])
         gas.advance(until=5.0)
     ordered = SortedList(np.arange(20.0), random.normal(size=20))
     ordered.advance(until=1.0, stop="instant")

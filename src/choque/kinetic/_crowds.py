@@ -17,8 +17,8 @@ import numpy as np
 
 from choque._core.kernel import helper, inline
 from choque._core.types import I64, Integer
-from choque.kinetic._certificates import Motion, Paths, certify, position
-from choque.kinetic._heap import Numbers
+from choque.kinetic.certificates import Motion, Paths, certify, position
+from choque.kinetic.heap import Numbers
 from choque.kinetic.loop import (
     EVENT_ROWS,
     EXCHANGES,

@@ -22,8 +22,8 @@ import numpy as np
 
 from choque._core.kernel import helper
 from choque._core.types import I64, Bools, Integer
-from choque.kinetic._certificates import EMPTY, Motion, Paths, certify, position, preceding, wall_time
-from choque.kinetic._heap import Numbers, Times, reschedule
+from choque.kinetic.certificates import EMPTY, Motion, Paths, certify, position, preceding, wall_time
+from choque.kinetic.heap import Numbers, Times, reschedule
 
 LEAF = 32  # the size of the smallest window [slots]
 FULL = 0.85  # the largest share of the slots that may be filled; of a smallest window all may

@@ -14,10 +14,10 @@ import numpy as np
 from choque._core.counters import Counters
 from choque._core.types import F64, I32, I64
 from choque.kinetic import loop
-from choque.kinetic._certificates import EMPTY, Motion, Paths, certify_all, certify_ends
 from choque.kinetic._crowds import Crowd, list_exchanges
-from choque.kinetic._heap import Queue, build
 from choque.kinetic._slots import ENDS, FULL, Stock, insert_bodies, remove_bodies
+from choque.kinetic.certificates import EMPTY, Motion, Paths, certify_all, certify_ends
+from choque.kinetic.heap import Queue, build
 from choque.kinetic.paths import initial_order, insertion_turns, merged_order, positions_at
 from choque.kinetic.results import Events, Meetings, join_exchanges
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from choque._core.kernel import forceinline, helper
 from choque._core.types import I64, U8, Integer
-from choque.kinetic._certificates import (
+from choque.kinetic.certificates import (
     EMPTY,
     Motion,
     Paths,
@@ -30,7 +30,7 @@ from choque.kinetic._certificates import (
     preceding,
     wall_time,
 )
-from choque.kinetic._heap import Numbers, Queue, Times, reschedule
+from choque.kinetic.heap import Numbers, Queue, Times, reschedule
 
 REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = range(4)  # what `advance` returns
 

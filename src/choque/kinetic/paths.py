@@ -12,7 +12,7 @@ from choque._core import check
 from choque._core.types import F64, I32
 from choque.bounds import Boxes
 from choque.errors import InvalidInput
-from choque.kinetic._certificates import Paths
+from choque.kinetic.certificates import Paths
 
 
 def paths_of(boxes: Boxes, velocity: ArrayLike, acceleration: ArrayLike | None, now: float) -> Paths:

@@ -1,4 +1,4 @@
-"""What `advance` returns: events of pairs, meetings of end points and collisions of balls, as arrays that iterate."""
+"""What `advance` returns: events of pairs and meetings of end points, as arrays that iterate."""
 
 from __future__ import annotations
 
@@ -41,23 +41,6 @@ class Events:
 
 
 NO_EVENTS = Events(np.empty(0), np.empty(0, np.bool_), np.empty((0, 2), np.int32))
-
-
-@dataclass(frozen=True)
-class Collisions:
-    """Collisions of two balls in order of time; iterates as single `Event` objects of the kind "collided"."""
-
-    times: F64
-    """(k,)"""
-    pairs: I32
-    """(k, 2) rows, the smaller one first."""
-
-    def __len__(self) -> int:
-        return len(self.times)
-
-    def __iter__(self) -> Iterator[Event]:
-        for time, (a, b) in zip(self.times.tolist(), self.pairs.tolist(), strict=True):
-            yield Event(time, "collided", (a, b))
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 from choque._core.counters import Counters
 from choque._core.threads import Gate, one_thread
 from choque.kinetic import loop
-from choque.kinetic._certificates import EMPTY, certify_all
-from choque.kinetic._heap import Queue
+from choque.kinetic.certificates import EMPTY, certify_all
+from choque.kinetic.heap import Queue
 from choque.kinetic.lists import Lists
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput
-from choque.kinetic import Billiards
+from choque.theses.kinetic import Billiards
 
 
 def gas(seed: int, side: int, dimension: int, share: float) -> Billiards:

@@ -9,6 +9,8 @@ times was measured: 6 % slower for 49 disks, 5 % faster for 400.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,14 +22,13 @@ from choque._core.kernel import helper, inline
 from choque._core.threads import Gate, one_thread
 from choque._core.types import F64, I32, I64, Integer
 from choque.errors import InvalidInput
-from choque.kinetic import loop
-from choque.kinetic._certificates import Motion, Paths, certify_ends, release
-from choque.kinetic._heap import Numbers, Times
-from choque.kinetic._sweep import Sweep
+from choque.kinetic import Sweep, loop
+from choque.kinetic.certificates import Motion, Paths, certify_ends, release
+from choque.kinetic.heap import Numbers, Times
 from choque.kinetic.lists import Lists
 from choque.kinetic.loop import EventBuffer, Journal, advance
 from choque.kinetic.paths import as_time
-from choque.kinetic.results import Collisions
+from choque.kinetic.results import Event
 from choque.kinetic.run import event_buffer
 
 _MAX_OVERLAP = 1e-9  # how deep balls may overlap at the start [radii]: rounding, not a mistake
@@ -43,6 +44,23 @@ _CANDIDATES, _COLLISIONS, _LOGGED, _NEXT = range(4)  # places in ``tally``
 _STOPPED, _REACHED, _EACH_EVENT = loop.STOPPED, loop.REACHED, loop.EACH_EVENT
 _EVENT_ROWS, _ROWS, _ROUNDING = loop.EVENT_ROWS, loop.ROWS, loop.ROUNDING
 _Chunk: TypeAlias = tuple[F64, I32]  # the times and pairs of some collisions
+
+
+@dataclass(frozen=True)
+class Collisions:
+    """Collisions of two balls in order of time; iterates as single `Event` objects of the kind "collided"."""
+
+    times: F64
+    """(k,)"""
+    pairs: I32
+    """(k, 2) rows, the smaller one first."""
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __iter__(self) -> Iterator[Event]:
+        for time, (a, b) in zip(self.times.tolist(), self.pairs.tolist(), strict=True):
+            yield Event(time, "collided", (a, b))
 
 
 class Billiards:

@@ -20,7 +20,7 @@ import numpy as np
 
 from choque._core.kernel import forceinline, helper
 from choque._core.types import F64, I64, Integer
-from choque.kinetic._heap import Numbers, Queue, Times, build, reschedule
+from choque.kinetic.heap import Numbers, Queue, Times, build, reschedule
 
 Paths = F64
 """(axes, ends, 4): position, velocity, half the acceleration, the time since which they hold."""
