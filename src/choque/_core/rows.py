@@ -32,7 +32,7 @@ from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import columns_of_eight, prefetch, put_record
 from choque._core.records import Corners
 from choque._core.row_levels import Classes, Levels, choose_levels, class_of, largest_edge, number_at, survey
-from choque._core.types import Floats, Integer
+from choque._core.types import I64, U32, Floats, Integer
 
 UP, DEEP, BACK = np.uint32(1 << 28), np.uint32(1 << 29), np.uint32(1 << 30)
 """A box reaches the row after its own in y, the layer after its own in z; a partner may start in the row before."""
@@ -47,13 +47,13 @@ class Rows(NamedTuple):
 
     columns: Floats  # flat: for each row eight columns, `column_place` apart: x0, y0, z0, x1, y1, z1, number, reach
     words: NDArray[Any]  # the same memory as unsigned numbers
-    row_start: NDArray[np.uint32]  # (rows + 2,) uint32: boxes before each row; the last row holds the giants
+    row_start: U32  # (rows + 2,) uint32: boxes before each row; the last row holds the giants
     # flat uint32: for each row but the last, where each cell along x begins in it, and its end
-    starts: NDArray[np.uint32]
+    starts: U32
     # (levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start
     frame: Floats
     # (levels, 5) int64: cells along x, y, z; the first row; where its cells begin in ``starts``
-    shape: NDArray[np.int64]
+    shape: I64
 
 
 class _Records(NamedTuple):
@@ -104,7 +104,7 @@ def lay_out(
 
 
 @kernel
-def _to_places(counts: NDArray[np.uint32], row_start: NDArray[np.uint32]) -> None:
+def _to_places(counts: U32, row_start: U32) -> None:
     """Turn how many boxes of each row the threads have (threads, rows) into where they go, and where rows begin."""
     total = np.uint32(0)
     for row in range(counts.shape[1]):
@@ -147,9 +147,7 @@ def _place_of(boxes: Any, i: Integer, levels: Any, classes: Any, only: Any, gian
 
 
 @kernel
-def _count_rows(
-    first: int, last: int, boxes: Corners, levels: Levels, classes: Classes | None, counts: NDArray[np.uint32]
-) -> None:
+def _count_rows(first: int, last: int, boxes: Corners, levels: Levels, classes: Classes | None, counts: U32) -> None:
     """Count the boxes of each row; giants belong to the last."""
     giants = np.int64(counts.size - 1)
     only = _frame_of(levels, np.int64(0))
@@ -160,13 +158,7 @@ def _count_rows(
 
 @kernel
 def _scatter(
-    first: int,
-    last: int,
-    boxes: Corners,
-    levels: Levels,
-    classes: Classes | None,
-    places: NDArray[np.uint32],
-    records: _Records,
+    first: int, last: int, boxes: Corners, levels: Levels, classes: Classes | None, places: U32, records: _Records
 ) -> None:
     """Write boxes to their rows as records; ``places``: where the next box of each row goes."""
     giants = np.int64(places.size - 1)
@@ -235,7 +227,7 @@ def _fill_columns(first: int, last: int, records: _Records, rows: Rows) -> None:
 
 @kernel
 def _lay_out_alone(
-    boxes: Corners, levels: Levels, classes: Classes | None, counts: NDArray[np.uint32], records: _Records, rows: Rows
+    boxes: Corners, levels: Levels, classes: Classes | None, counts: U32, records: _Records, rows: Rows
 ) -> None:
     """Count, scatter and fill on one thread: for few boxes, calling four kernels takes longer than their work."""
     last = boxes.lower.size // boxes.step

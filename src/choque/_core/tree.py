@@ -12,12 +12,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import helper, inline, kernel
 from choque._core.lanes import lowest_bit, prefetch
-from choque._core.types import Floats, Integer
+from choque._core.types import I64, U32, Floats, Integer
 
 WIDTH = 16
 AHEAD = 24  # places ahead at which records are asked for: they lie anywhere in memory
@@ -27,9 +26,9 @@ class Tree(NamedTuple):
     """A tree over boxes in some order; kernels take it whole."""
 
     lanes: Floats  # (blocks, 6, 16) bounds, in the float type of the records
-    rows: NDArray[np.uint32]  # (n,) uint32: the row of the box at each place of the order
+    rows: U32  # (n,) uint32: the row of the box at each place of the order
     # (levels + 1,) int64: the first block of each level, the boxes themselves being level 0
-    level_first: NDArray[np.int64]
+    level_first: I64
 
     @property
     def nbytes(self) -> int:
@@ -37,7 +36,7 @@ class Tree(NamedTuple):
         return self.lanes.nbytes + self.rows.nbytes + self.level_first.nbytes
 
 
-def make_tree(records: Floats, rows: NDArray[np.uint32], thread_count: int) -> Tree:
+def make_tree(records: Floats, rows: U32, thread_count: int) -> Tree:
     """Return the tree over ``records`` (n, 6) in the order ``rows``, every block fitted to its contents. O(n)."""
     block_counts = [max(1, -(-len(rows) // WIDTH))]
     while block_counts[-1] > 1 or len(block_counts) == 1:
@@ -61,7 +60,7 @@ def surface_of(tree: Tree) -> float:
 
 
 @kernel
-def _fill_boxes(first: int, last: int, records: Any, rows: NDArray[np.uint32], lanes: Any) -> None:
+def _fill_boxes(first: int, last: int, records: Any, rows: U32, lanes: Any) -> None:
     count = rows.size
     for block in range(first, last):
         for lane in range(WIDTH):
@@ -102,7 +101,7 @@ def fit_lane(child: Any, block: Any, lane: int) -> None:
 
 # The stack of a walk
 
-Stack = NDArray[np.int64]  # blocks that are yet to be looked at, block b of level l as l << 56 | b
+Stack = I64  # blocks that are yet to be looked at, block b of level l as l << 56 | b
 
 
 @inline

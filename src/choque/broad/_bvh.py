@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.kernel import forceinline, kernel
@@ -21,14 +20,14 @@ from choque._core.overlap import boxes_meet
 from choque._core.pair_keys import ordered_key, pack_pairs
 from choque._core.pair_sets import ENDED, Change, change_from_log
 from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of, make_tree, push_bits, surface_of
-from choque._core.types import Floats, Integer, Keys, Rows
+from choque._core.types import I32, I64, U32, Floats, Integer, Keys, Rows
 from choque.broad.index import Index
 from choque.broad.structure import Structure, blocks_of
 
 REBUILD_AT = 1.5
 """The tree is ordered again when its blocks have grown to this multiple of their size at the last ordering."""
 
-Places: TypeAlias = NDArray[np.int32]
+Places: TypeAlias = I32
 """(n,): the place of each row in the order of the tree; or its place among the movers, −1 for others."""
 
 FATTENING = 0.1  # how far a block grows beyond a box that left it, in edges of that box
@@ -54,7 +53,7 @@ class Bvh(Index):
         self._hierarchy = make_tree(self.records, morton_order(self.records, thread_count), thread_count)
         self._surface = surface_of(self._hierarchy)
         self._shares_order = False
-        self._places: NDArray[np.int32] | None = None
+        self._places: I32 | None = None
         self._moved_count = 0
         if self.table.removed.size:
             self._clear(self.table.removed)
@@ -107,7 +106,7 @@ class Bvh(Index):
         tree, places = self._own_order()
         _clear_lanes(rows, places, tree.lanes, tree.rows)
 
-    def _own_order(self) -> tuple[Tree, NDArray[np.int32]]:
+    def _own_order(self) -> tuple[Tree, I32]:
         """Return the tree, with an order of boxes that may be changed, and the place of each row in it."""
         if self._shares_order:
             self._hierarchy = self._hierarchy._replace(rows=self._hierarchy.rows.copy())
@@ -127,7 +126,7 @@ class Bvh(Index):
         """Return the tree, for queries."""
         return self._hierarchy
 
-    def _movement_arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _movement_arrays(self) -> tuple[I32, I32]:
         """Return the place of each row in the order, and a slot for its number among movers; made at the first move."""
         if self._places is None:
             self._places = np.empty(len(self), np.int32)
@@ -196,7 +195,7 @@ def _append_block(chunk: Any, written: Integer, rows: Any, first: Integer, own: 
 
 @kernel
 def _enter_movers(
-    rows: Rows, previous: Any, records: Any, places: Places, slots: Places, lanes: Any, level_first: NDArray[np.int64]
+    rows: Rows, previous: Any, records: Any, places: Places, slots: Places, lanes: Any, level_first: I64
 ) -> None:
     """Enter every mover with the box around both its places, and grow the blocks above it as needed."""
     for m in range(rows.size):
@@ -226,7 +225,7 @@ def _enter_movers(
 
 
 @kernel
-def _clear_lanes(removed: Rows, places: Places, lanes: Any, rows: NDArray[np.uint32]) -> None:
+def _clear_lanes(removed: Rows, places: Places, lanes: Any, rows: U32) -> None:
     """Take boxes out of their blocks: the last box of the block takes the place, and its own lane becomes NaN."""
     for m in range(removed.size):
         place = np.int64(places[removed[m]])
@@ -242,7 +241,7 @@ def _clear_lanes(removed: Rows, places: Places, lanes: Any, rows: NDArray[np.uin
 
 
 @kernel
-def _fill_lanes(added: Rows, records: Any, places: Places, lanes: Any, rows: NDArray[np.uint32]) -> None:
+def _fill_lanes(added: Rows, records: Any, places: Places, lanes: Any, rows: U32) -> None:
     """Put boxes that are not in their blocks into the first free lanes there: what is in a block has no gaps."""
     for m in range(added.size):
         place = np.int64(places[added[m]])

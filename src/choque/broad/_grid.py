@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.row_pairs import BOXES_PER_BODY, emit_rows
 from choque._core.rows import Rows, build_rows, columns_of
+from choque._core.types import I32, I64
 from choque.broad.index import Index
 from choque.broad.structure import Structure, cells_of
 
@@ -68,7 +68,7 @@ class Grid(Index):
         emit_rows(sink, self._rows)
 
 
-def _cells_in_use(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+def _cells_in_use(rows: Rows) -> tuple[I64, I64, I64, I32]:
     """Return the cells in use: their level, their number in it, and where each begins among the boxes in order.
 
     The last array holds the numbers of all boxes but giants, in the order of the cells.

@@ -15,7 +15,7 @@ from choque._core.ids import Identities
 from choque._core.pair_keys import PairFilter
 from choque._core.records import pack_records
 from choque._core.threads import Gate, one_thread
-from choque._core.types import Floats, Pairs, Rows
+from choque._core.types import I32, Floats, Pairs, Rows
 from choque.bounds import Bounds
 from choque.broad.index import BoxTable, Index, find
 from choque.broad.state import State, living_rows, take, widened_records
@@ -113,7 +113,7 @@ class BroadPhase:
         return self._compact().index
 
     @property
-    def ids(self) -> NDArray[np.int32]:
+    def ids(self) -> I32:
         """(n,) int32: the ids of the living bodies, ascending; read-only."""
         return _frozen(self._state.ids)
 
@@ -217,7 +217,7 @@ class BroadPhase:
         groups: ArrayLike | None = None,
         masks: ArrayLike | None = None,
         static: ArrayLike | None = None,
-    ) -> NDArray[np.int32]:
+    ) -> I32:
         """Add bodies and return their new ids; an id is never used again.
 
         The set is put together again, but not if few bodies are added again and again to one with a tree (``bvh``, and
@@ -250,7 +250,7 @@ class BroadPhase:
         self._state = latest
         return new
 
-    def _add_in_place(self, arriving: Floats, pair_filter: PairFilter | None) -> NDArray[np.int32]:
+    def _add_in_place(self, arriving: Floats, pair_filter: PairFilter | None) -> I32:
         """Put bodies into the first spare rows and let the index follow; return their ids."""
         state, index = self._state, copy.copy(self._state.index)
         table, count = index.table, len(arriving)

@@ -10,11 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from choque._core.registry import Registry
-from choque._core.types import Floats, Keys, Rows
+from choque._core.types import F64, I32, Floats, Keys, Rows
 from choque.errors import InvalidInput, UnknownName
 
 CPU = "cpu"
@@ -26,10 +23,10 @@ class Solids(NamedTuple):
 
     # (n,) int32: the hull of a body; `SOLID` for a rectangle with a radius around it (spheres, capsules, tiles);
     # `HALF_SPACE` for all points below the body's x-z-plane
-    form: NDArray[np.int32]
+    form: I32
     # (n, 3) float64: the scale of a hull along its axes; or the radius of a rectangle and half its edges along its x
     # and z
-    size: NDArray[np.float64]
+    size: F64
 
 
 class BodySweep(Protocol):
@@ -39,7 +36,7 @@ class BodySweep(Protocol):
     def traffic(self) -> Any:
         """Bytes sent to the device (``up``) and back (``down``), and launches by kernel."""
 
-    def send_hulls(self, points: NDArray[np.float64], starts: Rows) -> None:
+    def send_hulls(self, points: F64, starts: Rows) -> None:
         """Send the points (p, 3) of all hulls, and (h + 1,) where those of each hull start."""
 
     def send_solids(self, solids: Solids) -> None:

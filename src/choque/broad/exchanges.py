@@ -14,14 +14,13 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.overlap import boxes_meet
 from choque._core.pair_keys import ordered_key
-from choque._core.types import Integer, Keys, Rows
+from choque._core.types import U32, Integer, Keys, Rows
 
-EndPoints: TypeAlias = NDArray[np.uint32]  # end points in order, or where each of them is
+EndPoints: TypeAlias = U32  # end points in order, or where each of them is
 _FIRST_LOG = 1 << 12
 Logs: TypeAlias = tuple[list[Keys], int, int]  # logged pairs, exchanges and tests
 

@@ -10,7 +10,6 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check, memory, threads
 from choque._core.emission import Sink
@@ -20,7 +19,7 @@ from choque._core.pair_sets import Change
 from choque._core.records import FLAT
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
-from choque._core.types import Floats, Integer, Keys, Pairs
+from choque._core.types import I64, Floats, Integer, Keys, Pairs
 from choque.bounds import Bounds, KDops, Spheres, directions
 from choque.broad.devices import resolve
 from choque.broad.index import Index
@@ -180,7 +179,7 @@ class SapKdop(Index):
             self.counters.filtered += sink.pair_filter.tested
             self.counters.filter_seconds += sink.pair_filter.seconds
 
-    def _directions(self) -> NDArray[np.int64]:
+    def _directions(self) -> I64:
         bounds, dimension = self.table.bounds, self.table.dimension
         if isinstance(bounds, KDops):
             return directions(bounds.k)
@@ -200,7 +199,7 @@ class Frame:
     slabs: tuple[int, int, int]
 
     @classmethod
-    def along(cls, slab: int, directions: NDArray[np.int64]) -> Frame:
+    def along(cls, slab: int, directions: I64) -> Frame:
         """Return the frame swept along ``directions[slab]``."""
         units = directions / np.linalg.norm(directions, axis=1)[:, None]
         leaning = np.abs(units @ units[slab])

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.tree import WIDTH, Tree
+from choque._core.types import F64, I32, I64
 
 Kind: TypeAlias = Literal["none", "blocks", "cells", "leaves", "order"]
-Ids: TypeAlias = NDArray[np.int32]
-Corners: TypeAlias = NDArray[np.float64]
+Ids: TypeAlias = I32
+Corners: TypeAlias = F64
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ class Structure:
     kind: Kind = "none"
     lower: Corners = field(default_factory=lambda: np.empty((0, 3)))
     upper: Corners = field(default_factory=lambda: np.empty((0, 3)))
-    level: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    starts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    level: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    starts: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
     members: Ids = field(default_factory=lambda: np.empty(0, np.int32))
     axis: int | None = None
     order: Ids | None = None
-    ends: NDArray[np.int64] | None = None
+    ends: I64 | None = None
 
     def __len__(self) -> int:
         return len(self.level)
@@ -79,13 +80,7 @@ def blocks_of(method: str, tree: Tree, dimension: int) -> Structure:
 
 
 def cells_of(
-    method: str,
-    grids: tuple[Corners, Corners, NDArray[np.int64]],
-    grid: NDArray[np.int64],
-    number: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    members: Ids,
-    dimension: int,
+    method: str, grids: tuple[Corners, Corners, I64], grid: I64, number: I64, starts: I64, members: Ids, dimension: int
 ) -> Structure:
     """Return cells, each by its ``grid`` (k,) and its ``number`` (k,) in it, x first, that list the rows ``members``.
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
-from choque._core.types import Floats, Rows
+from choque._core.types import F64, Floats, Rows
 from choque.dynamics.response import State
 from choque.errors import InvalidInput
 
 # Inertia
 
 
-def sphere_inertia(mass: Floats, radius: Floats) -> NDArray[np.float64]:
+def sphere_inertia(mass: Floats, radius: Floats) -> F64:
     """Return the principal moments (n, 3) of solid spheres: 2/5 m r²."""
     return np.repeat((0.4 * mass * radius**2)[:, np.newaxis], 3, axis=1)
 
 
-def capsule_inertia(mass: Floats, radius: Floats, length: Floats) -> NDArray[np.float64]:
+def capsule_inertia(mass: Floats, radius: Floats, length: Floats) -> F64:
     """Return the principal moments (n, 3) of solid capsules along local z: a cylinder and two half balls."""
     caps = 4 * radius / 3  # the length of a cylinder that has the volume of both
     cylinder, balls = mass * length / (length + caps), mass * caps / (length + caps)
@@ -30,7 +30,7 @@ def capsule_inertia(mass: Floats, radius: Floats, length: Floats) -> NDArray[np.
 # Conserved quantities
 
 
-def kinetic_energy(bodies: State) -> NDArray[np.float64]:
+def kinetic_energy(bodies: State) -> F64:
     """Return the kinetic energy (n,) of each body, linear and rotational; 0 for static bodies."""
     local = np.einsum("nji,nj->ni", bodies.rotation, bodies.angular_velocity, dtype=np.float64)
     moving = bodies.mass * np.einsum("ni,ni->n", bodies.velocity, bodies.velocity, dtype=np.float64)
@@ -38,13 +38,13 @@ def kinetic_energy(bodies: State) -> NDArray[np.float64]:
     return np.where(bodies.static, 0.0, 0.5 * (moving + turning))
 
 
-def momentum(bodies: State) -> NDArray[np.float64]:
+def momentum(bodies: State) -> F64:
     """Return the momentum (n, 3) of each body; 0 for static bodies."""
     moving = bodies.mass[:, np.newaxis] * bodies.velocity.astype(np.float64)
     return np.where(bodies.static[:, np.newaxis], 0.0, moving)
 
 
-def angular_momentum(bodies: State) -> NDArray[np.float64]:
+def angular_momentum(bodies: State) -> F64:
     """Return the angular momentum (n, 3) of each body about the origin; 0 for static bodies."""
     rotation = bodies.rotation.astype(np.float64)
     local = np.einsum("nji,nj->ni", rotation, bodies.angular_velocity)
@@ -78,7 +78,7 @@ def apply_impulses(bodies: State, rows: Rows, impulse: ArrayLike, point: ArrayLi
     bodies.angular_velocity[rows] += spin.astype(bodies.velocity.dtype)
 
 
-def _vectors(given: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
+def _vectors(given: ArrayLike, name: str, count: int) -> F64:
     array = check.floats(given, name).astype(np.float64)
     if array.shape not in ((), (3,), (count, 3)):
         raise InvalidInput(f"{name} has the shape {array.shape}; it must be (3,) or ({count}, 3).")

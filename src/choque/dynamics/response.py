@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, inline, kernel
 from choque._core.registry import Registry
 from choque._core.threads import over_ranges, resolve_count
-from choque._core.types import Floats, Integer, Pairs
+from choque._core.types import F64, I32, Bools, Floats, Integer, Pairs
 from choque._core.vector import Vector, add, dot, point_of, scaled, store, turn
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.pair import Contacts
@@ -67,15 +67,15 @@ class Response(ABC):
         """
         raise NotImplementedError
 
-    def asleep(self, bodies: State) -> NDArray[np.bool_] | None:  # noqa: ARG002
+    def asleep(self, bodies: State) -> Bools | None:  # noqa: ARG002
         """Return which of the bodies sleep (n,); None if this response knows no sleep."""
         return None
 
-    def islands(self, bodies: State) -> NDArray[np.int32] | None:  # noqa: ARG002
+    def islands(self, bodies: State) -> I32 | None:  # noqa: ARG002
         """Return the least id of the island of each body (n,), −1 for static bodies; None if it knows no islands."""
         return None
 
-    def forces(self) -> NDArray[np.float64] | None:
+    def forces(self) -> F64 | None:
         """Return the normal force at each point of the latest contacts (m, 4); None if it is not known."""
         return None
 
@@ -151,9 +151,9 @@ class Events:
     began: Pairs
     ended: Pairs
     hits: Pairs
-    speed: NDArray[np.float64]
-    fell_asleep: NDArray[np.int32]
-    woke: NDArray[np.int32]
+    speed: F64
+    fell_asleep: I32
+    woke: I32
     entered: Pairs = field(default_factory=lambda: np.empty((0, 2), np.int32))
     left: Pairs = field(default_factory=lambda: np.empty((0, 2), np.int32))
 
@@ -186,7 +186,7 @@ class _Motion(NamedTuple):
     angular_velocity: Floats
     acceleration: Floats
     inertia: Floats
-    static: NDArray[np.bool_]
+    static: Bools
 
 
 def integrate(
@@ -296,7 +296,7 @@ def _limit(vectors: Any, row: Any, maximum: float) -> None:
             vectors[row, axis] *= scale
 
 
-def rotations(angles: Floats) -> NDArray[np.float64]:
+def rotations(angles: Floats) -> F64:
     """Return the matrices (n, 3, 3) of ``angles`` (n, 3) about x, y and z [degree]; ``matrix @ local = world``.
 
     The rotation is about x first, then y, then z, each axis that of the world: Rz·Ry·Rx. Quarter turns are exact, so a
@@ -313,7 +313,7 @@ def rotations(angles: Floats) -> NDArray[np.float64]:
     return np.ascontiguousarray(matrices, dtype=np.float64)
 
 
-def _cosine_and_sine(degrees: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _cosine_and_sine(degrees: Floats) -> tuple[F64, F64]:
     """Return cosine and sine, computed relative to the nearest quarter turn, so that quarter turns are exact."""
     quarters = np.rint(degrees / 90.0)
     rest = np.radians(degrees - 90.0 * quarters)

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.ids import Identities
 from choque._core.threads import Gate, one_thread
-from choque._core.types import Floats, Rows
+from choque._core.types import F64, I32, Floats, Rows
 from choque.dynamics import Response
 from choque.dynamics.mechanics import capsule_inertia, sphere_inertia
 from choque.dynamics.response import limit_speeds
@@ -26,7 +26,7 @@ from choque.world.settings import Settings
 if TYPE_CHECKING:
     from choque.narrow.hulls import Hulls
 
-Ids = NDArray[np.int32]
+Ids = I32
 
 
 class Population:
@@ -172,7 +172,7 @@ class Population:
         staying: Rows = np.delete(np.arange(len(self)), rows)
         self._identities, self._bodies = self._identities.kept(staying), self._bodies.take(staying)
 
-    def _add_convex(self, columns: Arguments, arriving: Hulls, row: ArrayLike, scale: NDArray[np.float64]) -> Ids:
+    def _add_convex(self, columns: Arguments, arriving: Hulls, row: ArrayLike, scale: F64) -> Ids:
         from choque.world.hull_library import chosen, joined
 
         rows = chosen(row, columns.count, arriving)
@@ -188,14 +188,7 @@ class Population:
         )
 
     @one_thread
-    def _add(
-        self,
-        columns: Arguments,
-        kind: int,
-        size: NDArray[np.float64],
-        inertia: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-        **further: Any,
-    ) -> Ids:
+    def _add(self, columns: Arguments, kind: int, size: F64, inertia: Callable[[F64], F64], **further: Any) -> Ids:
         if self._identities.following + columns.count > MAX_BODIES:
             raise InvalidInput(f"{columns.count:,} more bodies are too many: ids end at {MAX_BODIES:,}.")
         identities, ids = self._identities.joined(columns.count)
@@ -210,7 +203,7 @@ class Population:
         return ids
 
 
-def _sizes(*parts: Floats) -> NDArray[np.float64]:
+def _sizes(*parts: Floats) -> F64:
     """Return (n, 3) sizes whose first columns are the ``parts``."""
     size = np.zeros((len(parts[0]), 3))
     for column, part in enumerate(parts):
@@ -218,5 +211,5 @@ def _sizes(*parts: Floats) -> NDArray[np.float64]:
     return size
 
 
-def _no_inertia(mass: NDArray[np.float64]) -> NDArray[np.float64]:
+def _no_inertia(mass: F64) -> F64:
     return np.zeros((len(mass), 3))

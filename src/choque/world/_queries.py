@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check, threads
 from choque._core.ids import Identities
 from choque._core.pair_keys import EVERY_GROUP, bit_field
 from choque._core.threads import Gate, one_thread
-from choque._core.types import Pairs, Rows
+from choque._core.types import F64, I32, I64, Bools, Pairs, Rows
 from choque.bounds import Boxes, Spheres
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, Shapes
@@ -48,11 +48,11 @@ class Hits:
         (m, 3): where it is hit, or nearest; NaN where there is none.
     """
 
-    question: NDArray[np.int64]
-    ids: NDArray[np.int32]
-    distance: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    point: NDArray[np.float64]
+    question: I64
+    ids: I32
+    distance: F64
+    normal: F64
+    point: F64
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -236,15 +236,15 @@ class Queries:
 
     # How
 
-    def _wanted(self, ignore: ArrayLike, mask: int) -> NDArray[np.bool_]:
+    def _wanted(self, ignore: ArrayLike, mask: int) -> Bools:
         """Return which bodies may be found (n,)."""
         bodies = self._bodies
-        wanted: NDArray[np.bool_] = ~bodies.sensor & (bodies.group & bit_field("mask", mask, len(bodies), 0) != 0)
+        wanted: Bools = ~bodies.sensor & (bodies.group & bit_field("mask", mask, len(bodies), 0) != 0)
         if np.size(ignore):
             wanted[self._identities.rows_of(np.unique(ignore))] = False
         return wanted
 
-    def _candidates(self, boxes: Boxes, is_wanted: NDArray[np.bool_]) -> Pairs:
+    def _candidates(self, boxes: Boxes, is_wanted: Bools) -> Pairs:
         """Return the pairs (row of boxes, row of bodies) whose boxes overlap."""
         if not len(self._bodies) or not len(boxes):
             return np.empty((0, 2), np.int32)
@@ -271,9 +271,7 @@ class Queries:
         )
         return both, np.stack((pairs[:, 0], count + places.reshape(-1)), axis=1).astype(np.int32)
 
-    def _with_triangles(
-        self, pairs: Pairs, rows: Pairs, count: int, swept: Boxes
-    ) -> tuple[Pairs, Pairs, NDArray[np.float64] | None]:
+    def _with_triangles(self, pairs: Pairs, rows: Pairs, count: int, swept: Boxes) -> tuple[Pairs, Pairs, F64 | None]:
         """Return the pairs with one row for each triangle of a mesh near a box; ``rows`` after ``count`` are these."""
         is_mesh = self._bodies.kind[pairs[:, 1]] == MESH
         if not is_mesh.any():
@@ -289,7 +287,7 @@ class Queries:
         both = ((pairs, asked[near.pair]), (rows, extra))
         return *(np.concatenate((one[~is_mesh], other)) for one, other in both), corners  # type: ignore[return-value]
 
-    def _measure_meshes(self, points: NDArray[np.float64], pairs: Pairs, places: Rows, found: Hits) -> None:
+    def _measure_meshes(self, points: F64, pairs: Pairs, places: Rows, found: Hits) -> None:
         """Write the distance of the pairs in ``places``, of a point and a mesh, to ``found``."""
         from choque.meshes import Mesh, distance
         from choque.narrow.pieces import mesh_of
@@ -304,7 +302,7 @@ class Queries:
             away = asked - found.point[these]
             found.normal[these] = away / np.where(near.distance > 0, near.distance, 1.0)[:, np.newaxis]
 
-    def _measured(self, points: NDArray[np.float64], pairs: Pairs) -> Hits:
+    def _measured(self, points: F64, pairs: Pairs) -> Hits:
         """Return the distance of each of ``pairs`` (point, row of bodies)."""
         from choque.narrow.convex.cores import cores_of_shapes
         from choque.narrow.convex.probe import DISTANCE, probe_pairs
@@ -330,7 +328,7 @@ class Queries:
         found.point[others] = np.where(apart[:, np.newaxis], probe.second, points[asked[others]])
         return found
 
-    def _meet_planes(self, moving: Shapes, ways: NDArray[np.float64], pairs: Pairs) -> Hits:
+    def _meet_planes(self, moving: Shapes, ways: F64, pairs: Pairs) -> Hits:
         """Return the hits of shapes that come down on planes, in closed form."""
         from choque.narrow.extents import bound, bound_slabs
 
@@ -357,7 +355,7 @@ def _joined(one: Hits, other: Hits) -> Hits:
     return Hits(*(np.concatenate((getattr(one, name), getattr(other, name))) for name in Hits.__dataclass_fields__))
 
 
-def _vectors(given: ArrayLike, name: str) -> NDArray[np.float64]:
+def _vectors(given: ArrayLike, name: str) -> F64:
     array = np.atleast_2d(check.floats(given, name).astype(np.float64))
     if array.ndim != 2 or array.shape[1] != 3:
         raise InvalidInput(f"{name} has the shape {array.shape}; it must be (k, 3), or (3,) for one.")
@@ -365,7 +363,7 @@ def _vectors(given: ArrayLike, name: str) -> NDArray[np.float64]:
     return array
 
 
-def _together(one: ArrayLike, other: ArrayLike, *names: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _together(one: ArrayLike, other: ArrayLike, *names: str) -> tuple[F64, F64]:
     """Return two arrays (k, 3), where one row stands for all."""
     first, second = _vectors(one, names[0]), _vectors(other, names[1])
     if len(first) != len(second) and 1 not in (len(first), len(second)):

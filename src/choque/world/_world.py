@@ -12,12 +12,12 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check, threads
 from choque._core.ids import Identities
 from choque._core.threads import Gate, one_thread
-from choque._core.types import Pairs
+from choque._core.types import F64, I32, Bools, Pairs
 from choque.bounds import Bounds
 from choque.dynamics import Response, create_response, mechanics
 from choque.dynamics.response import Events, Solved
@@ -182,7 +182,7 @@ class World(Population, Queries):
         found = self._latest.contacts
         return found if self._latest_ids.are_rows else replace(found, pairs=self._latest_ids.name(found.pairs))
 
-    def forces(self) -> NDArray[np.float64]:
+    def forces(self) -> F64:
         """Return the normal force at each point of `contacts`, at the end of the latest step (m, 4).
 
         [mass · unit/s²]; 0 beyond ``point_count``, and NaN by responses that do not know forces.
@@ -206,13 +206,13 @@ class World(Population, Queries):
         return self.settings.gravity
 
     @property
-    def asleep(self) -> NDArray[np.bool_]:
+    def asleep(self) -> Bools:
         """(n,): which bodies sleep; none by responses that know no sleep."""
         found = self._response.asleep(self._bodies)
         return np.zeros(len(self), np.bool_) if found is None else found
 
     @property
-    def islands(self) -> NDArray[np.int32]:
+    def islands(self) -> I32:
         """(n,): the island of each body, named by the least id in it; −1 for static bodies.
 
         Bodies that touch, directly or through others that are not static, are an island: they sleep and wake together.
@@ -234,14 +234,14 @@ class World(Population, Queries):
         """Return the kinetic energy of all bodies that are not static."""
         return float(mechanics.kinetic_energy(self._bodies).sum())
 
-    def momentum(self) -> NDArray[np.float64]:
+    def momentum(self) -> F64:
         """Return the momentum (3,) of all bodies that are not static."""
-        found: NDArray[np.float64] = mechanics.momentum(self._bodies).sum(axis=0)
+        found: F64 = mechanics.momentum(self._bodies).sum(axis=0)
         return found
 
-    def angular_momentum(self) -> NDArray[np.float64]:
+    def angular_momentum(self) -> F64:
         """Return the angular momentum (3,) about the origin of all bodies that are not static."""
-        found: NDArray[np.float64] = mechanics.angular_momentum(self._bodies).sum(axis=0)
+        found: F64 = mechanics.angular_momentum(self._bodies).sum(axis=0)
         return found
 
     def hash(self) -> int:

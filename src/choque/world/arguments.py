@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, TypedDict
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.pair_keys import EVERY_GROUP, bit_field
+from choque._core.types import F64, I32, U8, Bools
 from choque._core.vector import orthonormalised
 from choque.errors import InvalidInput, UnknownName
 from choque.world.bodies import Bodies
@@ -122,23 +123,23 @@ class Arguments:
         self.count = len(given)
         self._options: dict[str, Any] = {**DEFAULTS, **options}
 
-    def numbers(self, given: ArrayLike, name: str, *tail: int, **limits: float) -> NDArray[np.float64]:
+    def numbers(self, given: ArrayLike, name: str, *tail: int, **limits: float) -> F64:
         """Return (n, *tail) finite numbers within the limits of `check.table`; a single one counts for all."""
         return check.table(given, name, (self.count, *tail), **limits)
 
     def bodies(
         self,
-        ids: NDArray[np.int32],
+        ids: I32,
         kind: int,
-        size: NDArray[np.float64],
-        inertia: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        size: F64,
+        inertia: Callable[[F64], F64],
         dtype: np.dtype[np.floating[Any]],
         *,
         static: bool = False,
         rocket: ArrayLike = False,
-        hull: NDArray[np.int32] | None = None,
+        hull: I32 | None = None,
         hulls: Any = None,
-        frame: NDArray[np.float64] | None = None,
+        frame: F64 | None = None,
         orthonormalise: bool = True,
         gravity: tuple[float, ...] = (0.0, 0.0, 0.0),
         restitution: float = 1.0,
@@ -212,7 +213,7 @@ class Arguments:
             hulls=hulls,
         )
 
-    def _acceleration(self, gravity: tuple[float, ...], still: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _acceleration(self, gravity: tuple[float, ...], still: Bools) -> F64:
         given, factor = self._options["acceleration"], self._options["gravity_factor"]
         if given is not None:
             if factor is not DEFAULTS["gravity_factor"]:
@@ -221,7 +222,7 @@ class Arguments:
         factors = self.numbers(factor, "gravity_factor")[:, np.newaxis]
         return np.where(still[:, np.newaxis], 0.0, factors * np.array(gravity))
 
-    def _locked(self) -> NDArray[np.bool_]:
+    def _locked(self) -> Bools:
         array = np.asarray(self._options["locked"])
         if array.shape not in ((), (6,), (self.count, 6)) or not np.isin(array, (0, 1)).all():
             raise InvalidInput(
@@ -230,7 +231,7 @@ class Arguments:
             )
         return np.broadcast_to(array, (self.count, 6)).astype(np.bool_)
 
-    def _rotation(self, frame: NDArray[np.float64] | None, orthonormalise: bool) -> NDArray[np.float64]:
+    def _rotation(self, frame: F64 | None, orthonormalise: bool) -> F64:
         given = self._options["rotation"]
         array = check.floats(np.eye(3) if given is None else given, "rotation").astype(np.float64)
         if array.shape not in ((3, 3), (self.count, 3, 3)):
@@ -246,7 +247,7 @@ class Arguments:
             turned = turned @ frame
         return orthonormalised(turned) if orthonormalise else turned
 
-    def _color(self) -> NDArray[np.uint8]:
+    def _color(self) -> U8:
         array = np.asarray(self._options["color"])
         if array.dtype.kind not in "iu" or array.shape not in ((3,), (self.count, 3)):
             raise InvalidInput(

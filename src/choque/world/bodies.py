@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from choque._core.columns import Column, ColumnTable
 from choque._core.kernel import helper, kernel
-from choque._core.types import Floats
+from choque._core.types import I8, I32, U8, U32, Bools, Floats
 from choque.narrow.shapes import Shapes
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class Bodies(ColumnTable):
         The hulls that convex bodies refer to; None where there are none.
     """
 
-    ids: NDArray[np.int32]
-    kind: NDArray[np.int8]
+    ids: I32
+    kind: I8
     position: Floats
     rotation: Floats
     velocity: Floats
@@ -81,17 +81,17 @@ class Bodies(ColumnTable):
     surface_velocity: Floats
     linear_damping: Floats
     angular_damping: Floats
-    static: NDArray[np.bool_]
-    bullet: NDArray[np.bool_]
-    sensor: NDArray[np.bool_]
-    locked: NDArray[np.bool_]
-    group: NDArray[np.uint32]
-    mask: NDArray[np.uint32]
+    static: Bools
+    bullet: Bools
+    sensor: Bools
+    locked: Bools
+    group: U32
+    mask: U32
     size: Floats
-    hull: NDArray[np.int32]
-    color: NDArray[np.uint8]
-    drawn: NDArray[np.bool_]
-    rocket: NDArray[np.bool_]
+    hull: I32
+    color: U8
+    drawn: Bools
+    rocket: Bools
     hulls: Any = None
 
     COLUMNS: ClassVar[Mapping[str, Column]] = {

@@ -7,12 +7,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.kernel import kernel
 from choque._core.registry import Registry
-from choque._core.types import Floats
+from choque._core.types import F64, Floats
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.broad import find
 from choque.errors import InvalidInput
@@ -39,7 +38,7 @@ class BodyBoxes(OrientedBoxes):
         """Return the axis-aligned boxes of the bodies."""
         return Boxes.unchecked(self.lower, self.upper)
 
-    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> BodyBoxes:
+    def _moved(self, rotation: F64, translation: F64) -> BodyBoxes:
         moved = OrientedBoxes.unchecked(self.center, self.half, self.axes)._moved(rotation, translation)
         around = moved.boxes()
         return self.unchecked(moved.center, moved.half, moved.axes, around.lower, around.upper)
@@ -72,7 +71,7 @@ def slab_bounds(k: int) -> Maker:
     return partial(_slab_bounds, directions(k).astype(np.float64))  # not a closure, which could not be pickled
 
 
-def _slab_bounds(along: NDArray[np.float64], bodies: Bodies, threads: int) -> KDops:
+def _slab_bounds(along: F64, bodies: Bodies, threads: int) -> KDops:
     lower, upper = _empty(bodies, len(along)), _empty(bodies, len(along))
     _run(bound_slabs, bodies, threads, along, lower, upper)
     return KDops.unchecked(lower, upper)

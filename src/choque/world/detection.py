@@ -15,7 +15,7 @@ from choque._core import threads
 from choque._core.counters import Counters
 from choque._core.pair_keys import EVERY_GROUP
 from choque._core.pair_sets import difference
-from choque._core.types import Floats, Pairs
+from choque._core.types import I32, Floats, Pairs
 from choque.bounds import Bounds, Boxes
 from choque.broad import BroadPhase
 from choque.broad.index import SHARED_OPTIONS
@@ -148,10 +148,10 @@ class Detection:
         self._before = (0, 0, 0.0)  # what they had counted before the present frame
         self._broad: BroadPhase | None = None
         self._restored: dict[str, NDArray[Any]] = {}
-        self._ids: NDArray[np.int32] | None = None  # of the bodies in the broad phase
+        self._ids: I32 | None = None  # of the bodies in the broad phase
         self._filters: tuple[NDArray[Any], ...] = ()  # and what says which of them may be a pair
         self._outer: _Outer | None = None
-        self._own: tuple[NDArray[np.int32], Boxes, BroadPhase] | None = None  # for questions: ids, boxes, their tree
+        self._own: tuple[I32, Boxes, BroadPhase] | None = None  # for questions: ids, boxes, their tree
 
     @property
     def broad_phase(self) -> BroadPhase | None:

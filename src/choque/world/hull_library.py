@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.types import Rows
+from choque._core.types import I32, Rows
 from choque.errors import InvalidInput
 from choque.narrow.hulls import Hull, Hulls
 
@@ -27,7 +27,7 @@ def as_hulls(given: Hulls | ArrayLike | str | os.PathLike[str]) -> Hulls:
     return Hulls.from_points(given)
 
 
-def joined(present: Hulls | None, arriving: Hulls) -> tuple[Hulls, NDArray[np.int32]]:
+def joined(present: Hulls | None, arriving: Hulls) -> tuple[Hulls, I32]:
     """Return the ``present`` hulls extended by new ones, and the row of each of the ``arriving`` hulls in them."""
     known = [] if present is None else [present[row] for row in range(len(present))]
     before = len(known)

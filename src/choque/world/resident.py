@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core.emission import Sink
 from choque._core.pair_keys import unpack_pairs
 from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
-from choque._core.types import Floats, Keys, Pairs
+from choque._core.types import F64, Floats, Keys, Pairs
 from choque.bounds import Bounds, Boxes, directions
 from choque.broad.devices import HALF_SPACE, SOLID, BodySweep, Device, Solids, resolve
 from choque.broad.index import Index
@@ -52,10 +52,10 @@ class BodyPoses(Bounds):
         """Raise: poses come from bodies."""
         raise NotImplementedError
 
-    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
+    def _moved(self, rotation: F64, translation: F64) -> Self:
         raise NotImplementedError
 
-    def _swept(self, way: NDArray[np.float64]) -> Self:
+    def _swept(self, way: F64) -> Self:
         raise NotImplementedError
 
     def _operands(self) -> Any:
@@ -176,7 +176,7 @@ def solids_of(bodies: Bodies) -> Solids:
     """
     kind, given = bodies.kind, bodies.size.astype(np.float64)
     form = np.full(len(bodies), SOLID, np.int32)
-    size: NDArray[np.float64] = np.zeros((len(bodies), 3))
+    size: F64 = np.zeros((len(bodies), 3))
     is_round = (kind == SPHERE) | (kind == CAPSULE)
     size[is_round, 0] = given[is_round, 0]
     size[kind == CAPSULE, 2] = 0.5 * given[kind == CAPSULE, 1]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.ids import Identities
+from choque._core.types import I32
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage
 from choque.narrow.shapes import KIND_NAMES
@@ -111,7 +112,7 @@ def _complete(arrays: dict[str, NDArray[Any]]) -> None:
             arrays[f"body.{name}"] = np.full((count, *shape), default, kind or floats)
 
 
-def _checked_sensed(path: Path, pairs: NDArray[Any]) -> NDArray[np.int32]:
+def _checked_sensed(path: Path, pairs: NDArray[Any]) -> I32:
     if pairs.dtype != np.int32 or pairs.ndim != 2 or pairs.shape[1] != 2:
         raise UnreadableFile(f"In {path}, the bodies that overlapped sensors are damaged.")
     return pairs

@@ -11,11 +11,10 @@ import math
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.types import Floats, Integer, Rows
+from choque._core.types import F64, I8, I32, U8, Floats, Integer, Rows
 from choque._core.vector import Vector, scaled
 from choque.dynamics.response import free_turn, turn_by
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
@@ -31,8 +30,8 @@ RESTITUTION, ROLLING, SURFACE = 0, 1, 2
 class Columns(NamedTuple):
     """The columns of a world's bodies that the solver reads, in their own order and float type."""
 
-    kind: NDArray[np.int8]
-    hull: NDArray[np.int32]
+    kind: I8
+    hull: I32
     position: Floats
     rotation: Any
     velocity: Floats
@@ -50,20 +49,20 @@ class Columns(NamedTuple):
 class SolverBodies(NamedTuple):
     """Bodies in the order of the solver: those that move, along a Morton curve, then the static ones."""
 
-    kind: NDArray[np.int8]
-    hull: NDArray[np.int32]
-    pose: NDArray[np.float64]  # (n, 12): position, then the rotation matrix row by row
-    size: NDArray[np.float64]  # (n, 3): as in `PosedSolids`
-    near: NDArray[np.float64]  # (n,): half the distance at which contacts are made
+    kind: I8
+    hull: I32
+    pose: F64  # (n, 12): position, then the rotation matrix row by row
+    size: F64  # (n, 3): as in `PosedSolids`
+    near: F64  # (n,): half the distance at which contacts are made
     # (n, 8): what contacts read first, in one cache line: position; the radius of a sphere, of others half the least
     # extent, negative; ``near``; 1/√m, 0 if static; radius/√I of a sphere that moves, else 0; friction
-    ball: NDArray[np.float64]
-    speed: NDArray[np.float64]  # (n, 16): see `V`, `W`, `MOVED`, `TURNED`, `SCALE`
+    ball: F64
+    speed: F64  # (n, 16): see `V`, `W`, `MOVED`, `TURNED`, `SCALE`
     # (n, 16): the sum of all impulses on a body so far, and its velocities after they were last applied
-    given: NDArray[np.float64]
-    frame: NDArray[np.float64]  # (n, 9): the matrix √I⁻¹·Rᵀ
-    pull: NDArray[np.float64]  # (n, 4): acceleration·√m, and a 0; of a static body 0
-    material: NDArray[np.float64]  # (n, 5): see `RESTITUTION`
+    given: F64
+    frame: F64  # (n, 9): the matrix √I⁻¹·Rᵀ
+    pull: F64  # (n, 4): acceleration·√m, and a 0; of a static body 0
+    material: F64  # (n, 5): see `RESTITUTION`
 
     @classmethod
     def empty(cls, count: int) -> Self:
@@ -163,10 +162,10 @@ def move_bodies(
     first: Integer,
     last: Integer,
     order: Rows,
-    awake: tuple[Any, NDArray[np.uint8]],
+    awake: tuple[Any, U8],
     columns: Columns,
     rows: SolverBodies,
-    touched: NDArray[np.uint8],
+    touched: U8,
     limits: tuple[float, float, float],
 ) -> None:
     """Write the rows ``first … last − 1`` back to their bodies, and move these.

@@ -6,11 +6,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.parts import join, root_of
-from choque._core.types import Floats, Integer, Rows
+from choque._core.types import F64, I32, U8, Bools, Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED
 
@@ -21,9 +20,9 @@ STILL = 0.05  # a body is still whose fastest point is slower than this [m/s]
 class Rest(NamedTuple):
     """How still each body is, in the order of the world's bodies."""
 
-    awake: NDArray[np.uint8]  # (n,): 0 for sleepers and for static bodies at rest
-    still: NDArray[np.float64]  # (n,): for how long a body has been still [s]
-    island: NDArray[np.int32]  # (n,): the number of the island of a sleeper, −1 for all others
+    awake: U8  # (n,): 0 for sleepers and for static bodies at rest
+    still: F64  # (n,): for how long a body has been still [s]
+    island: I32  # (n,): the number of the island of a sleeper, −1 for all others
     position: Floats  # (n, 3): where sleepers are; one that was moved wakes
     acceleration: Floats  # (n, 3): the accelerations of sleepers; one that was given another wakes
 
@@ -34,7 +33,7 @@ class Rest(NamedTuple):
 
 
 @kernel
-def find_changed(rest: Rest, columns: Columns, static: NDArray[np.bool_], is_waking: NDArray[np.uint8]) -> Any:
+def find_changed(rest: Rest, columns: Columns, static: Bools, is_waking: U8) -> Any:
     """Mark the islands of sleepers that were given a velocity, or another position or acceleration.
 
     Return how many bodies are awake.
@@ -74,7 +73,7 @@ def is_unchanged(velocity: Floats, spin: Floats, was: Floats, is_now: Floats, pu
 
 
 @kernel
-def wake_islands(rest: Rest, is_waking: NDArray[np.uint8]) -> None:
+def wake_islands(rest: Rest, is_waking: U8) -> None:
     """Wake all bodies of the islands that are marked."""
     awake, still, island = rest[:3]
     for body in range(awake.size):
@@ -84,7 +83,7 @@ def wake_islands(rest: Rest, is_waking: NDArray[np.uint8]) -> None:
 
 @kernel
 def join_touching(
-    order: Rows, moving: Integer, contacts: tuple[Any, Any, Any, Any], asleep: NDArray[np.int32], work: tuple[Any, Any]
+    order: Rows, moving: Integer, contacts: tuple[Any, Any, Any, Any], asleep: I32, work: tuple[Any, Any]
 ) -> None:
     """Join bodies that touch, and those of one sleeping island: union-find with path halving, in the solver's order.
 

@@ -12,17 +12,16 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Integer, Rows
+from choque._core.types import U8, Bools, Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.response import turn_by
 from choque.dynamics.soft_step.bodies import LIGHTNESS, Columns, SolverBodies, limit, scaled_sum, through
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 
 STIFF = 1e-4  # the root of how much of the inverse mass is left along what is locked
-Flags = NDArray[np.bool_]
+Flags = Bools
 
 
 class Locks(NamedTuple):
@@ -43,13 +42,8 @@ class Locks(NamedTuple):
             _hold(*self, bodies.speed)
 
     def move(
-        self,
-        columns: Columns,
-        bodies: SolverBodies,
-        awake: NDArray[np.uint8],
-        touched: NDArray[np.uint8],
-        limits: tuple[float, float, float],
-    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        self, columns: Columns, bodies: SolverBodies, awake: U8, touched: U8, limits: tuple[float, float, float]
+    ) -> tuple[U8, U8]:
         """Move these bodies; return which others are awake or touched, and so are still to be moved."""
         if not len(self.rows):
             return awake, touched
@@ -135,7 +129,7 @@ def _move_locked(
     locked: Flags,
     columns: Columns,
     bodies: SolverBodies,
-    touched: NDArray[np.uint8],
+    touched: U8,
     limits: tuple[float, float, float],
 ) -> None:
     """Move bodies with locked axes as `move_bodies` moves others; the arguments are the same.

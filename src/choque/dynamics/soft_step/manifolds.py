@@ -9,10 +9,9 @@ import math
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Integer, Rows
+from choque._core.types import F32, I32, Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.soft_step.bodies import FRICTION, RADIUS, RESTITUTION, ROLLING, SURFACE, SolverBodies, scaled_sum
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W, are_apart
@@ -60,10 +59,10 @@ _Spins: TypeAlias = tuple[Any, Any]  # the columns ``speed`` and ``frame`` of `S
 class ManifoldRows(NamedTuple):
     """The manifolds that are solved in a step, in the order of the solver."""
 
-    a: NDArray[np.int32]
-    b: NDArray[np.int32]
-    point_count: NDArray[np.int32]
-    row: NDArray[np.float32]  # (t, 112): see `rows`
+    a: I32
+    b: I32
+    point_count: I32
+    row: F32  # (t, 112): see `rows`
 
 
 @helper

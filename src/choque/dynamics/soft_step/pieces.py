@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.types import Floats, Pairs
+from choque._core.types import I64, Floats, Pairs
 from choque.dynamics.response import State
 from choque.errors import InvalidInput
 from choque.narrow.manifolds.solids import HullFaces
@@ -27,10 +27,10 @@ NOTHING = np.empty(0, np.int64)
 class Numbers(NamedTuple):
     """The numbers of triangles in keys of pairs: those of a mesh follow each other, and are never given again."""
 
-    ids: NDArray[np.int64]  # (b,): ids of meshes, ascending
-    start: NDArray[np.int64]  # (b + 1,): the first number of each; then that of the next mesh
+    ids: I64  # (b,): ids of meshes, ascending
+    start: I64  # (b + 1,): the first number of each; then that of the next mesh
 
-    def ids_of(self, number: NDArray[Any]) -> NDArray[np.int64]:
+    def ids_of(self, number: NDArray[Any]) -> I64:
         """Return the ids of bodies, and those of the meshes for triangles."""
         given = number.astype(np.int64)
         of_mesh = np.searchsorted(self.start, given, side="right") - 1

@@ -10,10 +10,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.types import Floats, Integer, Rows
+from choque._core.types import F32, I32, U8, Floats, Integer, Rows
 from choque._core.vector import Vector, cross, dot
 from choque.dynamics.soft_step.bodies import (
     ARM,
@@ -63,20 +62,14 @@ LIVE, SLEEPING = 1, 2  # a pair that is solved in a step, and one that is not lo
 class SphereRows(NamedTuple):
     """The contacts of spheres that are solved in a step, in the order of the solver."""
 
-    a: NDArray[np.int32]
-    b: NDArray[np.int32]
-    row: NDArray[np.float32]  # (t, 32): see `sphere_rows`
+    a: I32
+    b: I32
+    row: F32  # (t, 32): see `sphere_rows`
 
 
 @kernel
 def touch_spheres(
-    first: Integer,
-    last: Integer,
-    pairs: Any,
-    bodies: SolverBodies,
-    awake: NDArray[np.uint8],
-    touch: Any,
-    is_live: NDArray[np.uint8],
+    first: Integer, last: Integer, pairs: Any, bodies: SolverBodies, awake: U8, touch: Any, is_live: U8
 ) -> None:
     """Write the normal and the gap of the pairs ``first … last − 1``, and whether they are close and not asleep.
 

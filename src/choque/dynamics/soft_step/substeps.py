@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.threads import block_supply, run
-from choque._core.types import Floats, Integer, Rows
+from choque._core.types import U8, Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import MOVED, V, begin_row
 from choque.dynamics.soft_step.manifolds import ManifoldRows, bounce_manifolds, solve_manifolds, warm_manifolds
@@ -34,7 +33,7 @@ class Problem(NamedTuple):
     """All that a step solves."""
 
     bodies: SolverBodies
-    awake: NDArray[np.uint8]
+    awake: U8
     cuts: Rows  # (p + 1,): the first body of each part
     spheres: SphereRows
     sphere_starts: Rows  # (p + 2,): the first contact of each part; the last part are contacts between parts
@@ -149,7 +148,7 @@ def _run_manifolds(
 
 
 @kernel
-def _begin(moving: Integer, bodies: SolverBodies, awake: NDArray[np.uint8], h: float, is_first: bool) -> None:
+def _begin(moving: Integer, bodies: SolverBodies, awake: U8, h: float, is_first: bool) -> None:
     """Begin a sub-step: the accelerations, and all impulses that acted in the sub-steps before."""
     for row in range(moving):
         begin_row(bodies.speed, bodies.given, bodies.pull, row, h if awake[row] else 0.0, not is_first)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory as memory_of_calls
 from choque._core.kernel import kernel
 from choque._core.pair_keys import pack_pairs
 from choque._core.threads import ranges, run
-from choque._core.types import Floats, Integer, Pairs
+from choque._core.types import F64, I64, Bools, Floats, Integer, Pairs
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow.convex.cores import Cores, cores_of_shapes, support
 from choque.narrow.convex.probe import CONTACT, SAFE_GAP, SHALLOW, Probe, probe_pairs
@@ -26,7 +25,7 @@ class Axes:
         self.keys = np.empty(0, np.int64)  # (m,) pairs as one number each, ascending
         self.axis = np.empty((0, 3))  # (m, 3)
 
-    def recall(self, pairs: Pairs) -> NDArray[np.float64]:
+    def recall(self, pairs: Pairs) -> F64:
         """Return the axis of each pair (k, 2) as (k, 3), 0 where none is known."""
         keys = _keys(pairs)
         axis = np.zeros((len(pairs), 3))
@@ -36,7 +35,7 @@ class Axes:
             axis[is_known] = self.axis[place[is_known]]
         return axis
 
-    def remember(self, pairs: Pairs, axis: NDArray[np.float64]) -> None:
+    def remember(self, pairs: Pairs, axis: F64) -> None:
         """Keep the ``axis`` (k, 3) of each of these pairs and forget all others."""
         keys = _keys(pairs)
         order: Any = slice(None)
@@ -79,7 +78,7 @@ def convex_contacts(shapes: Shapes, found: ContactArrays, thread_count: int, mem
     found.features[hits, 0] = 0
 
 
-def _keys(pairs: Pairs) -> NDArray[np.int64]:
+def _keys(pairs: Pairs) -> I64:
     return pack_pairs(pairs).view(np.int64)  # as saved worlds have them
 
 
@@ -87,7 +86,7 @@ def _keys(pairs: Pairs) -> NDArray[np.int64]:
 def _plane_contacts(
     cores: Cores,
     places: Pairs,
-    plane_first: NDArray[np.bool_],
+    plane_first: Bools,
     rotation: Floats,
     found: ContactArrays,
     first: Integer,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.kernel import helper, kernel
 from choque._core.lane_code import LANES
 from choque._core.lanes import farthest_row
 from choque._core.threads import over_ranges
-from choque._core.types import Floats, Integer, Pairs, Rows
+from choque._core.types import F64, I64, Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
 from choque.narrow.hulls import Hulls, Posed
@@ -30,11 +29,11 @@ class Cores(NamedTuple):
     its arrays on, as each access to a member counts references, which is slower than the arithmetic around it.
     """
 
-    points: NDArray[np.float64]  # (P, 3) the points of all bodies, one body after the other
+    points: F64  # (P, 3) the points of all bodies, one body after the other
     # (n, 3) the first row of each body's points, the row after its last, and where its neighbours start in ``graph``,
     # -1 if they are not known
     spans: Rows
-    place: NDArray[np.float64]  # (n, 4) position, radius
+    place: F64  # (n, 4) position, radius
     # (G,) for each hull and each of its vertices, where in this array its neighbours start; one more such number for
     # the end of the last; then the neighbours of all, numbered within their hull
     graph: Rows
@@ -45,7 +44,7 @@ POINT_COUNTS = np.array([1, 2, 4, 0, 0, 0], np.int64)
 
 
 def cores_of_shapes(
-    shapes: Shapes, pairs: Pairs, thread_count: int, triangles: NDArray[np.float64] | None = None
+    shapes: Shapes, pairs: Pairs, thread_count: int, triangles: F64 | None = None
 ) -> tuple[Cores, Pairs]:
     """Return the cores of the shapes that occur in ``pairs`` (k, 2), and the pairs as rows of these cores.
 
@@ -75,7 +74,7 @@ def cores_of_shapes(
     return cores, place_of[pairs]
 
 
-def cores_of_points(points: NDArray[np.float64], center: NDArray[np.float64], graph: Rows) -> Cores:
+def cores_of_points(points: F64, center: F64, graph: Rows) -> Cores:
     """Return bodies given by their ``points`` (n, v, 3) in the world as cores around their ``center`` (n, 3)."""
     count, size = points.shape[:2]
     spans = np.full((count, 3), -1, np.int64)
@@ -134,7 +133,7 @@ def _library(shapes: Shapes, bodies: Rows) -> Hulls:
     return hulls
 
 
-def _empty_cores(counts: NDArray[np.int64], hulls: Hulls) -> Cores:
+def _empty_cores(counts: I64, hulls: Hulls) -> Cores:
     """Return cores with these numbers of points, not initialised."""
     spans = np.empty((len(counts), 3), np.int64)
     spans[:, 1] = np.cumsum(counts)
@@ -145,13 +144,7 @@ def _empty_cores(counts: NDArray[np.int64], hulls: Hulls) -> Cores:
 
 @helper
 def turn_points(
-    points: Floats,
-    first: Integer,
-    last: Integer,
-    rotation: Floats,
-    scale: Floats,
-    target: NDArray[np.float64],
-    at: Integer,
+    points: Floats, first: Integer, last: Integer, rotation: Floats, scale: Floats, target: F64, at: Integer
 ) -> None:
     """Write ``rotation @ (scale * p)`` of the points first … last − 1 into rows of ``target`` from row ``at`` on."""
     xx, xy, xz = rotation[0, 0] * scale[0], rotation[0, 1] * scale[1], rotation[0, 2] * scale[2]

@@ -16,10 +16,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import forceinline, helper
-from choque._core.types import Floats, Integer, Rows
+from choque._core.types import F64, Floats, Integer, Rows
 from choque._core.vector import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
 from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.gjk import Simplex, start_axis
@@ -45,9 +44,9 @@ SOLVED, FULL, STUCK = range(3)
 class Polytope(NamedTuple):
     """A growing polytope of up to V corners and F = 2 V faces; a face at an infinite distance is unused."""
 
-    corners: NDArray[np.float64]  # (V, 3)
+    corners: F64  # (V, 3)
     sources: Rows  # (V, 2) the rows of the points of both bodies whose difference each corner is
-    planes: NDArray[np.float64]  # (F, 4) unit normal outward, distance from the origin
+    planes: F64  # (F, 4) unit normal outward, distance from the origin
     faces: Rows  # (F, 8) corners, twins and mark; the last column is empty and lets a face fill a cache line
     seen: Rows  # (F,) the faces visible from the newest corner
     rim: Rows  # (3 F,) the half-edges of hidden faces around the visible ones, in order

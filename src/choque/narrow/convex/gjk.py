@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Floats, Integer, Rows
+from choque._core.types import F64, Floats, Integer, Rows
 from choque._core.vector import Vector, add, along, cross, dot, point_of, scaled, store, subtract
 from choque.narrow.convex.cores import Cores, support
 
@@ -36,7 +35,7 @@ Nearest: TypeAlias = tuple[Vector, int]
 class Simplex(NamedTuple):
     """The simplex that a query ends with."""
 
-    corners: NDArray[np.float64]  # (4, 3) points of the difference of the bodies
+    corners: F64  # (4, 3) points of the difference of the bodies
     rows: Rows  # (4, 2) the rows of the points of both bodies whose difference each corner is
 
 

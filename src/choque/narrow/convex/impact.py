@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, resolve_count, run
-from choque._core.types import Integer, Pairs, Rows
+from choque._core.types import F64, U8, Integer, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract
 from choque.errors import InvalidInput
 from choque.narrow.convex.cores import Cores, cores_of_shapes
@@ -38,10 +38,10 @@ class Impact:
     time is the one reached, which is not after the first touch."""
     time: Any
     """From 0 to 1: the first moment at which they do, and never a later one; 1 if they do not."""
-    normal: NDArray[np.float64]
+    normal: F64
     """Unit vectors from the first body toward the second at that moment; 0 for bodies that overlap from the beginning
     and for those that do not touch."""
-    point: NDArray[np.float64]
+    point: F64
     """Midway between the nearest points at that moment; NaN if they do not touch."""
     steps: Any
     """Number of distance queries."""
@@ -99,9 +99,9 @@ def time_of_impact(
 def impacts_of_shapes(
     shapes: Shapes,
     pairs: Pairs,
-    motion: NDArray[np.float64],
+    motion: F64,
     *,
-    triangles: NDArray[np.float64] | None = None,
+    triangles: F64 | None = None,
     tolerance: float = 1e-6,
     threads: int | None = None,
 ) -> Impact:
@@ -115,7 +115,7 @@ def impacts_of_shapes(
     return _impacts(cores, rows, motion, tolerance, thread_count)
 
 
-def _impacts(cores: Cores, rows: Pairs, motion: NDArray[np.float64], tolerance: float, thread_count: int) -> Impact:
+def _impacts(cores: Cores, rows: Pairs, motion: F64, tolerance: float, thread_count: int) -> Impact:
     count = len(rows)
     found = _Impacts(
         np.empty(count, np.uint8),
@@ -130,7 +130,7 @@ def _impacts(cores: Cores, rows: Pairs, motion: NDArray[np.float64], tolerance: 
     return Impact(outcome != PARTED, time, normal, point, steps)
 
 
-def _vectors(value: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
+def _vectors(value: ArrayLike, count: int, name: str) -> F64:
     """Return ``given`` as one vector for all pairs, or one for each."""
     try:
         given = np.asarray(value, np.float64)
@@ -154,22 +154,16 @@ def _center(cores: Cores) -> None:
 class _Impacts(NamedTuple):
     """The results for n pairs: PARTED, MET or UNDECIDED, then the arrays of `Impact`."""
 
-    outcome: NDArray[np.uint8]
-    time: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    point: NDArray[np.float64]
+    outcome: U8
+    time: F64
+    normal: F64
+    point: F64
     steps: Rows
 
 
 @kernel
 def _advance(
-    cores: Cores,
-    rows: Pairs,
-    motion: NDArray[np.float64],
-    tolerance: float,
-    found: _Impacts,
-    first: Integer,
-    last: Integer,
+    cores: Cores, rows: Pairs, motion: F64, tolerance: float, found: _Impacts, first: Integer, last: Integer
 ) -> None:
     """Advance pairs first … last − 1 until they touch, separate for good, or the time is over."""
     outcome, time, normal, point, steps = found

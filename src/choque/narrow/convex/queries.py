@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core.threads import block_supply, resolve_count, run
-from choque._core.types import Pairs
+from choque._core.types import F64, Bools, Pairs
 from choque.errors import InvalidInput
 from choque.narrow.convex.cores import Cores, cores_of_hulls, cores_of_points, joined
 from choque.narrow.convex.probe import DEPTH, DISTANCE, VERDICT, Probe, probe_pairs
@@ -40,9 +40,9 @@ class Closest:
     """Whether they have a point in common, touching included."""
     distance: Any
     """0 if they collide."""
-    first: NDArray[np.float64]
+    first: F64
     """The point of the first body nearest to the second; a common point if they collide."""
-    second: NDArray[np.float64]
+    second: F64
     """The point of the second body nearest to the first."""
     iterations: Any
     """Number of iterations of GJK."""
@@ -55,11 +55,11 @@ class Penetration:
     depth: Any
     """How far to move the second body along the normal until they only touch: 0 if they touch, minus their distance if
     they are apart."""
-    normal: NDArray[np.float64]
+    normal: F64
     """Unit vectors from the first body toward the second."""
-    first: NDArray[np.float64]
+    first: F64
     """The point of the first body that lies deepest in the second, or nearest to it."""
-    second: NDArray[np.float64]
+    second: F64
     """The point of the second body that lies deepest in the first, or nearest to it."""
     iterations: Any
     """Number of iterations of EPA; 0 if it was not needed."""
@@ -96,9 +96,7 @@ def gjk(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | 
     return Closest(meets, distance, found.first, found.second, found.iterations[:, 0])
 
 
-def collide(
-    a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | None = None
-) -> NDArray[np.bool_] | bool:
+def collide(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | None = None) -> Bools | bool:
     """Return whether convex bodies have a point in common, touching included; twice as fast as `gjk`."""
     found, is_single = ask(a, b, pairs, VERDICT, threads)
     return bool(found.meets[0]) if is_single else found.meets.astype(np.bool_)

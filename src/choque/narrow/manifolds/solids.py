@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper
-from choque._core.types import Floats, Integer, Rows
+from choque._core.types import F64, I8, I32, I64, Bools, Floats, Integer, Rows
 from choque._core.vector import Vector
 from choque.narrow.hulls import Hulls
 from choque.narrow.pair import ContactArrays
@@ -26,23 +25,23 @@ MAX_CORNERS = 60  # corners of a face that take part in clipping, at most
 class HullFaces(NamedTuple):
     """The vertices and faces of a library of hulls; a face is a convex polygon, counter-clockwise from outside."""
 
-    points: NDArray[np.float64]  # (V, 3) the vertices of all hulls
+    points: F64  # (V, 3) the vertices of all hulls
     first: Rows  # (h + 1,) where the vertices of each hull start
-    normal: NDArray[np.float64]  # (F, 3) outward unit normals
+    normal: F64  # (F, 3) outward unit normals
     face_first: Rows  # (h + 1,) where the faces of each hull start
     corner_first: Rows  # (F + 1,) where the corners of each face start
     corner: Rows  # (C,) rows of ``points``
-    extent: NDArray[np.float64]  # (h, 3) the greatest coordinate of a vertex along each local axis, without its sign
-    is_box: NDArray[np.bool_]  # (h,) whether a hull is a box around its centre, along its axes
+    extent: F64  # (h, 3) the greatest coordinate of a vertex along each local axis, without its sign
+    is_box: Bools  # (h,) whether a hull is a box around its centre, along its axes
     # (t, 3, 3) the normals of the neighbours of the last t hulls, which are triangles; see `with_triangles`
-    rim: NDArray[np.float64]
+    rim: F64
 
     @classmethod
     def of(cls, hulls: Hulls | None) -> Self:
         """Return the faces of ``hulls``: triangles of one plane are joined. O(t) for t triangles."""
         library = Hulls() if hulls is None else hulls
-        normals: list[NDArray[np.float64]] = []
-        corners: list[NDArray[np.int64]] = []
+        normals: list[F64] = []
+        corners: list[I64] = []
         face_first, corner_first = [0], [0]
         extent = np.zeros((len(library), 3))
         is_box = np.zeros(len(library), np.bool_)
@@ -70,7 +69,7 @@ class HullFaces(NamedTuple):
             np.empty((0, 3, 3)),
         )
 
-    def with_triangles(self, corners: NDArray[np.float64], rim: NDArray[np.float64]) -> Self:
+    def with_triangles(self, corners: F64, rim: F64) -> Self:
         """Return these hulls and triangles after them, each a hull with a front and a back.
 
         ``corners`` (t, 3, 3) in the frames of their bodies; no triangle is degenerate. ``rim`` (t, 3, 3) are the unit
@@ -94,9 +93,7 @@ class HullFaces(NamedTuple):
         )
 
 
-def _polygons(
-    points: NDArray[np.float64], triangles: NDArray[np.int64]
-) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+def _polygons(points: F64, triangles: I64) -> list[tuple[F64, I64]]:
     """Return the normal and the corners in order of each face: the outline of triangles in one plane."""
     a, b, c = (points[triangles[:, corner]] for corner in range(3))
     normals = np.cross(b - a, c - a)
@@ -115,7 +112,7 @@ def _polygons(
     return found
 
 
-def _outline(triangles: NDArray[np.int64]) -> NDArray[np.int64]:
+def _outline(triangles: I64) -> I64:
     """Return the corners around triangles that are joined by edges, in their order."""
     following: dict[int, int] = {}
     edges = {(int(tri[k]), int(tri[(k + 1) % 3])) for tri in triangles for k in range(3)}
@@ -142,11 +139,11 @@ class PosedSolids(NamedTuple):
 class Scratch(NamedTuple):
     """Working memory of one thread."""
 
-    work: NDArray[np.float64]  # (64,): small matrices
+    work: F64  # (64,): small matrices
     # (2, 128, 3): polygons before and after clipping: two coordinates in a plane, and the height above it
-    flat: NDArray[np.float64]
+    flat: F64
     label: Rows  # (2, 128, 2): for each corner, the edge that follows it, and the feature that it is
-    sides: NDArray[np.float64]  # (64, 3): half-planes x·s₀ + y·s₁ ≤ s₂
+    sides: F64  # (64, 3): half-planes x·s₀ + y·s₁ ≤ s₂
 
     @classmethod
     def new(cls) -> Self:
@@ -201,7 +198,7 @@ def put_point(
     features[pair, place] = np.uint32(feature)
 
 
-def kinds_of(kind: NDArray[np.int8], hull: NDArray[np.int32], faces: HullFaces) -> NDArray[np.int8]:
+def kinds_of(kind: I8, hull: I32, faces: HullFaces) -> I8:
     """Return the kinds with `BOX` for convex shapes whose hull is a box."""
     found = kind.copy()
     is_convex = kind == CONVEX

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Integer, Rows
+from choque._core.types import F64, Integer, Rows
 from choque._core.vector import Vector, along, cross, dot, length, point_of, scaled, subtract
 from choque.narrow.manifolds.solids import HullFaces, PosedSolids, Scratch, center, put_point, toward, within
 from choque.narrow.pair import ContactArrays
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 BEYOND = 1e-3  # sine of the angle by which a direction may lie outside what an edge allows
 
 
-def rims_of(mesh: Mesh) -> NDArray[np.float64]:
+def rims_of(mesh: Mesh) -> F64:
     """Return (m, 3, 3) the unit normal of the neighbour at each edge of each face; edge k goes from corner k to k + 1.
 
     NaN where a face has no neighbour, or more than one. Neighbours share places, not numbers of vertices. A neighbour
