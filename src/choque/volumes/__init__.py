@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from choque.volumes._lattice import Lattice
     from choque.volumes._model import ExtremeVertices
     from choque.volumes._scene import Scene
-    from choque.volumes._volume import Overlap, Volume
+    from choque.volumes._volume import Volume
+    from choque.volumes.collision import Overlap
 
 __all__ = ["Body", "ExtremeVertices", "Lattice", "Overlap", "Scene", "Volume"]
 
@@ -27,6 +28,7 @@ __getattr__, __dir__ = exporting(
         "._lattice": "Lattice",
         "._model": "ExtremeVertices",
         "._scene": "Scene",
-        "._volume": "Overlap Volume",
+        "._volume": "Volume",
+        ".collision": "Overlap",
     },
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from choque.errors import InvalidInput
 from choque.volumes import _measures, collision, turning
 from choque.volumes._lattice import Lattice, Triple
 from choque.volumes._model import ExtremeVertices
+from choque.volumes.collision import Overlap
 from choque.volumes.keys import AXES
 
 if TYPE_CHECKING:
@@ -340,7 +340,7 @@ class Volume:
 
         ``about`` is a world point; default: a lattice point in the middle of this volume, for all of the turns.
         """
-        first = (_axis(axis) + 1) % 3
+        first = (AXES.index(check.choice(axis, "axis", AXES)) + 1) % 3
         second = (first + 1) % 3
         letters = list(AXES)
         letters[first], letters[second] = letters[second], letters[first]
@@ -351,7 +351,7 @@ class Volume:
 
     def mirrored(self, axis: str, *, about: ArrayLike | None = None) -> Volume:
         """Return the volume mirrored exactly along x, y or z at ``about`` (default: a lattice point in its middle)."""
-        return self._with_axes(AXES, AXES[_axis(axis)], self._pivot(about))
+        return self._with_axes(AXES, check.choice(axis, "axis", AXES), self._pivot(about))
 
     def scaled(self, factors: int | tuple[int, int, int]) -> Volume:
         """Return the volume enlarged by whole factors from the origin of the lattice; the voxels keep their size."""
@@ -422,36 +422,6 @@ class Volume:
         spacing = np.array(self.spacing)[columns]
         origin = (np.array(self.lattice.origin) - pivot)[columns] * signs + pivot
         return Volume(self.model.with_axes(permutation, mirrored), Lattice.make(spacing, origin))
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """The first overlap that a search finds in two volumes: a point and a box that both share."""
-
-    one: Volume
-    two: Volume
-    point: F64
-    """A point in both [world]."""
-    lower: F64
-    """Lower corner of a box that both share [world]; where they only touch, the box has no thickness."""
-    upper: F64
-    """Upper corner of the box [world]."""
-    brinks: int
-    """Number of pairs of runs that were compared until it was found."""
-
-    def region(self) -> Volume:
-        """Return the intersection of the two."""
-        return self.one & self.two
-
-    def separation(self) -> F64:
-        """Return the shortest push of the second along one axis that separates them [world]."""
-        return self.one.separation(self.two)
-
-
-def _axis(axis: str) -> int:
-    if axis not in ("x", "y", "z"):
-        raise InvalidInput(f"axis is {axis!r}; it must be 'x', 'y' or 'z'.")
-    return AXES.index(axis)
 
 
 def lattice_of(volume: Volume) -> Lattice:

@@ -7,7 +7,8 @@ few slabs, then bundles of sections for large solids, then all slabs.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,35 @@ from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, Shift, find_o
 from choque.volumes._sections import SectionArrays
 from choque.volumes.keys import AXES
 
+if TYPE_CHECKING:
+    from choque.volumes._volume import Volume
+
 BUNDLE_FROM = 1 << 16  # number of ends of runs of both solids from which bundles are used
 _ROTATED = ("xyz", "yzx", "zxy")  # the orders whose first axis is x, y, z
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """The first overlap that a search finds in two volumes: a point and a box that both share."""
+
+    one: Volume
+    two: Volume
+    point: F64
+    """A point in both [world]."""
+    lower: F64
+    """Lower corner of a box that both share [world]; where they only touch, the box has no thickness."""
+    upper: F64
+    """Upper corner of the box [world]."""
+    brinks: int
+    """Number of pairs of runs that were compared until it was found."""
+
+    def region(self) -> Volume:
+        """Return the intersection of the two."""
+        return self.one & self.two
+
+    def separation(self) -> F64:
+        """Return the shortest push of the second along one axis that separates them [world]."""
+        return self.one.separation(self.two)
 
 
 class SharedBox(NamedTuple):
