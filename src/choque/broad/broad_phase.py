@@ -94,8 +94,7 @@ class BroadPhase:
         state = self._state
         records = np.delete(state.index.records, state.index.table.removed, axis=0)
         facts: dict[str, object] = {"method": self.name, "bodies": len(self), "dimension": self._dimension}
-        choice = getattr(state.index, "choice", None)
-        if choice is not None:
+        if (choice := getattr(state.index, "choice", None)) is not None:
             facts |= {"chosen": choice}
         facts |= {"touching counts": self._closed}
         if state.pairs is not None and not state.pending and state.stale is None:
@@ -284,10 +283,7 @@ class BroadPhase:
         index.table = marked
         state.is_valid = False  # an index that removes in place changes its arrays
         change = index.remove(rows)
-        if change is not None:
-            self._state = state.after(index, change)
-            return
-        self._state = state.without(rows, index)
+        self._state = state.without(rows, index) if change is None else state.after(index, change)
 
     @one_thread
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -396,8 +392,7 @@ class BroadPhase:
         state.undo, state.is_valid = (rows, previous), False
         records[rows] = arriving
         index.table = table
-        change = index.move(rows, previous)
-        self._state = state.after(index, change)
+        self._state = state.after(index, index.move(rows, previous))
 
     def _valid(self) -> State:
         """Return the present state, its index built again if a change had failed halfway."""
