@@ -48,12 +48,10 @@ class Rows(NamedTuple):
     columns: Floats  # flat: for each row eight columns, `column_place` apart: x0, y0, z0, x1, y1, z1, number, reach
     words: NDArray[Any]  # the same memory as unsigned numbers
     row_start: U32  # (rows + 2,) uint32: boxes before each row; the last row holds the giants
-    # flat uint32: for each row but the last, where each cell along x begins in it, and its end
-    starts: U32
+    starts: U32  # flat uint32: for each row but the last, where each cell along x begins in it, and its end
     # (levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start
     frame: Floats
-    # (levels, 5) int64: cells along x, y, z; the first row; where its cells begin in ``starts``
-    shape: I64
+    shape: I64  # (levels, 5) int64: cells along x, y, z; the first row; where its cells begin in ``starts``
 
 
 class _Records(NamedTuple):

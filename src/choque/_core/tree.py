@@ -27,8 +27,7 @@ class Tree(NamedTuple):
 
     lanes: Floats  # (blocks, 6, 16) bounds, in the float type of the records
     rows: U32  # (n,) uint32: the row of the box at each place of the order
-    # (levels + 1,) int64: the first block of each level, the boxes themselves being level 0
-    level_first: I64
+    level_first: I64  # (levels + 1,) int64: the first block of each level, the boxes themselves being level 0
 
     @property
     def nbytes(self) -> int:

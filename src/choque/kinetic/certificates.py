@@ -22,8 +22,7 @@ from choque._core.kernel import forceinline, helper
 from choque._core.types import F64, I64, Integer
 from choque.kinetic.heap import Numbers, Queue, Times, build, reschedule
 
-Paths = F64
-"""(axes, ends, 4): position, velocity, half the acceleration, the time since which they hold."""
+Paths = F64  # (axes, ends, 4): position, velocity, half the acceleration, the time since which they hold
 
 EMPTY = -1  # what a slot holds that has no end point; see `choque.kinetic._slots`
 

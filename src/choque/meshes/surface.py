@@ -31,8 +31,7 @@ class Surface(NamedTuple):
     corners: I32  # (m, 3) int32: the vertices of the triangle at each place of the tree
     rows: U32  # (m,) uint32: the face at each place
     lanes: F32  # (blocks · 96,) float32: the bounds of `choque._core.tree.Tree`, relative to ``middle``
-    # (blocks · 80,) float32: sixteen lanes each of a unit normal (3) and of the least and greatest n · x
-    slabs: F32
+    slabs: F32  # (blocks · 80,) float32: sixteen lanes each of a unit normal (3) and of the least and greatest n · x
     level_first: I64  # (levels + 1,) int64: the first block of each level
     middle: F64  # (3,) float64: the middle of the box around the mesh
     # (12,) float64: the bounds around all lanes, five zeros for no slab, and twice the greatest magnitude of these

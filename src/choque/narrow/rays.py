@@ -20,8 +20,7 @@ class Entries(NamedTuple):
 
     # (m,) in units of the direction; 0 for a ray that starts in the solid, infinite for one that misses it
     distance: F64
-    # (m, 3) outward unit normals of the solids; 0 where there is no surface to enter through
-    normal: F64
+    normal: F64  # (m, 3) outward unit normals of the solids; 0 where there is no surface to enter through
 
 
 class _Posed(NamedTuple):

@@ -275,8 +275,7 @@ class Systems(NamedTuple):
     periodic: Bools
     group: Group  # the points of all systems
     fraction: F64
-    # (n, 3) float64: wrapped fractional coordinates, and the whole cells that were added to get there
-    whole: F64
+    whole: F64  # (n, 3) float64: wrapped fractional coordinates, and the whole cells that were added to get there
 
 
 def prepare_small(group: Group, starts: I64, rows: I64, cells: Cells, reach: float) -> Systems:

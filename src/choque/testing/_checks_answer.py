@@ -13,8 +13,7 @@ from choque.testing._subject import Subject, broad_phase_check, scene_of
 from choque.testing.scenes import FloatName, Scene
 
 FLOATS: tuple[FloatName, ...] = ("float32", "float64")
-REFERENCE = {10_000: 11_811, 100_000: 1_144_045}
-"""Boxes of the reference scene and its closed pairs, as published."""
+REFERENCE = {10_000: 11_811, 100_000: 1_144_045}  # boxes of the reference scene and its closed pairs, as published
 
 
 @cache

@@ -17,8 +17,7 @@ from choque.testing._mirror import Mirror
 from choque.testing._subject import Subject, Trial, broad_phase_check, scene_of
 from choque.testing.scenes import Corners, FloatName
 
-PLACES = 120
-"""How many moving places a run has; each body follows one of them."""
+PLACES = 120  # how many moving places a run has; each body follows one of them
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from choque._core.types import I64, Bools, Floats, Pairs
 
-BLOCK = 256
-"""How many rows are tested against all others at once."""
+BLOCK = 256  # how many rows are tested against all others at once
 
 
 def overlapping_pairs(

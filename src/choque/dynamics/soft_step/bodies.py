@@ -58,8 +58,7 @@ class SolverBodies(NamedTuple):
     # extent, negative; ``near``; 1/√m, 0 if static; radius/√I of a sphere that moves, else 0; friction
     ball: F64
     speed: F64  # (n, 16): see `V`, `W`, `MOVED`, `TURNED`, `SCALE`
-    # (n, 16): the sum of all impulses on a body so far, and its velocities after they were last applied
-    given: F64
+    given: F64  # (n, 16): the sum of all impulses on a body so far, and its velocities after they were last applied
     frame: F64  # (n, 9): the matrix √I⁻¹·Rᵀ
     pull: F64  # (n, 4): acceleration·√m, and a 0; of a static body 0
     material: F64  # (n, 5): see `RESTITUTION`

@@ -33,8 +33,7 @@ class HullFaces(NamedTuple):
     corner: Rows  # (C,) rows of ``points``
     extent: F64  # (h, 3) the greatest coordinate of a vertex along each local axis, without its sign
     is_box: Bools  # (h,) whether a hull is a box around its centre, along its axes
-    # (t, 3, 3) the normals of the neighbours of the last t hulls, which are triangles; see `with_triangles`
-    rim: F64
+    rim: F64  # (t, 3, 3) the normals of the neighbours of the last t hulls, which are triangles; see `with_triangles`
 
     @classmethod
     def of(cls, hulls: Hulls | None) -> Self:
@@ -140,8 +139,7 @@ class Scratch(NamedTuple):
     """Working memory of one thread."""
 
     work: F64  # (64,): small matrices
-    # (2, 128, 3): polygons before and after clipping: two coordinates in a plane, and the height above it
-    flat: F64
+    flat: F64  # (2, 128, 3): polygons before and after clipping: two coordinates in a plane, and the height above it
     label: Rows  # (2, 128, 2): for each corner, the edge that follows it, and the feature that it is
     sides: F64  # (64, 3): half-planes x·s₀ + y·s₁ ≤ s₂
 
