@@ -29,10 +29,10 @@ import numpy as np
 import choque
 from choque._core import memory as working_memory
 from choque._core.types import Floats
-from choque.files.csv_table import write_dataclasses
 from choque.lab import machine, peers
 from choque.lab.bench import Frame, measure, rows_of
 from choque.lab.candidate import Candidate, Facade, Method, State
+from choque.lab.csv_rows import write_dataclasses
 from choque.lab.table import Row, duration
 from choque.lab.verdict import RANKED
 

@@ -13,8 +13,8 @@ from planted import Clock, Planted
 
 from choque._core.types import Floats, Pairs
 from choque.errors import InvalidInput
-from choque.files.csv_table import write_dataclasses
 from choque.lab.bench import Frame, Sample, Spread, measure
+from choque.lab.csv_rows import write_dataclasses
 
 
 def frames(count: int, number: int = 1) -> list[Frame]:

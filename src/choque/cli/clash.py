@@ -46,7 +46,7 @@ def clash(
     from choque._core.progress import shown
     from choque.errors import InvalidInput
     from choque.files.atomic import check_output
-    from choque.files.csv_table import write_rows
+    from choque.lab.csv_rows import write_rows
     from choque.meshes import Scene
 
     for path, suffix in ((output, ".csv"), (page, ".html")):

@@ -105,7 +105,7 @@ def collide(
 
     from choque.cli.clash import unit_notes
     from choque.files.atomic import check_output
-    from choque.files.csv_table import write_rows
+    from choque.lab.csv_rows import write_rows
     from choque.meshes import Mesh
     from choque.meshes import collide as find
     from choque.meshes import distance as measure
@@ -167,8 +167,8 @@ def clearance(
     import numpy as np
 
     from choque.files.atomic import check_output
-    from choque.files.csv_table import write_rows
     from choque.files.meshes import write_mesh
+    from choque.lab.csv_rows import write_rows
     from choque.meshes import Mesh, penetration
     from choque.meshes import clearance as measure
     from choque.meshes.poses import as_poses

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.tables import SCHEMES
+from choque._core.types import Floats
 from choque.errors import InvalidInput, UnreadableFile
 
-FloatArray: TypeAlias = NDArray[np.floating[Any]]
-BoxArrays: TypeAlias = tuple[FloatArray, FloatArray]
+BoxArrays: TypeAlias = tuple[Floats, Floats]
 """Lower and upper bounds, each (n, d), C-contiguous, of one float type."""
 
 
@@ -26,8 +26,8 @@ class FrameStore:
     """
 
     name: str
-    lower: FloatArray = field(repr=False)
-    upper: FloatArray = field(repr=False)
+    lower: Floats = field(repr=False)
+    upper: Floats = field(repr=False)
 
     @property
     def frame_count(self) -> int:
@@ -132,6 +132,6 @@ def boxes_from_table(table: NDArray[Any], path: Path) -> BoxArrays:
     return np.array(sides[0], dtype=kept, order="C"), np.array(sides[1], dtype=kept, order="C")
 
 
-def table_from_boxes(lower: FloatArray, upper: FloatArray) -> FloatArray:
+def table_from_boxes(lower: Floats, upper: Floats) -> Floats:
     """Join bounds of shape (n, d) into one table of shape (n, 2·d)."""
     return np.concatenate([lower, upper], axis=1)

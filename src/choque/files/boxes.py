@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.registry import Registry
+from choque._core.types import Floats
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files import csv_table
 from choque.files.atomic import replacing
 from choque.files.box_arrays import (
     BoxArrays,
-    FloatArray,
     FrameStore,
     boxes_from_table,
     check_boxes,
@@ -40,7 +40,7 @@ from choque.files.parquet_boxes import box_columns, column_type, pyarrow
 from choque.files.source import NUMBER_MEMORY, check_suffix, lower_suffix, naming_damage, require_signature
 
 BoxesReader: TypeAlias = Callable[[Path], BoxArrays]
-BoxesWriter: TypeAlias = Callable[[Path, FloatArray, FloatArray], None]
+BoxesWriter: TypeAlias = Callable[[Path, Floats, Floats], None]
 FramesWriter: TypeAlias = Callable[[Path, str, int, BoxArrays, Iterable[BoxArrays]], None]
 PairsWriter: TypeAlias = Callable[[Path, NDArray[Any]], None]
 
@@ -174,7 +174,7 @@ def _read_npy(path: Path) -> BoxArrays:
     return boxes_from_table(table, path)
 
 
-def _write_npy(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+def _write_npy(path: Path, lower: Floats, upper: Floats) -> None:
     """Write boxes as one (n, 2·d) array."""
     _write_array(path, table_from_boxes(lower, upper))
 
@@ -200,7 +200,7 @@ def _open_npz(path: Path) -> FrameStore:
     return FrameStore(name, *_npz_sides(path, arrays["lower"], arrays["upper"]))
 
 
-def _write_npz(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+def _write_npz(path: Path, lower: Floats, upper: Floats) -> None:
     """Write one frame, as arrays of shape (n, d)."""
     with replacing(path) as handle:
         np.savez(handle, lower=lower, upper=upper)
@@ -302,7 +302,7 @@ def arrow_columns(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
     return {name: table.column(name).to_numpy() for name in present}
 
 
-def _write_parquet(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+def _write_parquet(path: Path, lower: Floats, upper: Floats) -> None:
     """Write boxes, one column for each bound, in their own float type."""
     _write_parquet_table(path, column_names(lower.shape[1]), table_from_boxes(lower, upper))
 

@@ -1,12 +1,7 @@
-"""Comma-separated text: boxes and pairs, one a line, and tables of any values."""
+"""Comma-separated text: boxes and pairs, one a line."""
 
 from __future__ import annotations
 
-import csv
-import dataclasses
-import io
-import os
-from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,16 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.types import F64, Floats
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.box_arrays import (
-    BoxArrays,
-    FloatArray,
-    boxes_from_table,
-    column_names,
-    table_from_boxes,
-    usual_columns,
-)
+from choque.files.box_arrays import BoxArrays, boxes_from_table, column_names, table_from_boxes, usual_columns
 from choque.files.budget import check_size
 from choque.files.source import NUMBER_MEMORY, require_text
 
@@ -44,7 +33,7 @@ def read_boxes(path: Path) -> BoxArrays:
         raise UnreadableFile(f"The file {path} is not text in UTF-8.") from problem
 
 
-def write_boxes(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+def write_boxes(path: Path, lower: Floats, upper: Floats) -> None:
     """Write boxes under a header; every number reads back as the same value in float64."""
     write_table(path, column_names(lower.shape[1]), table_from_boxes(lower, upper))
 
@@ -60,36 +49,7 @@ def write_table(path: Path, names: list[str], table: NDArray[Any]) -> None:
             handle.write((row * len(rows) % tuple(rows.ravel().tolist())).encode())
 
 
-def write_rows(
-    path: str | os.PathLike[str],
-    names: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    remarks: Mapping[str, object] | None = None,
-) -> None:
-    """Write a line of ``names`` and a line for each of ``rows``; None becomes an empty field.
-
-    ``remarks``, such as a description of the machine, come first, each on a line that starts with ``#``.
-    """
-    text = io.StringIO(newline="")
-    for key, value in (remarks or {}).items():
-        text.write(f"# {key}: {value}\n")
-    writer = csv.writer(text, lineterminator="\n")
-    if names:
-        writer.writerow(names)
-    writer.writerows(rows)
-    with replacing(path) as handle:
-        handle.write(text.getvalue().encode())
-
-
-def write_dataclasses(
-    path: str | os.PathLike[str], rows: Sequence[Any], remarks: Mapping[str, object] | None = None
-) -> None:
-    """Write instances of one dataclass, one column for each field; no rows give no line of names either."""
-    names = [each.name for each in dataclasses.fields(rows[0])] if rows else []
-    write_rows(path, names, map(dataclasses.astuple, rows), remarks)
-
-
-def _read_table(path: Path) -> NDArray[np.float64]:
+def _read_table(path: Path) -> F64:
     """Read the bounds as (n, 2·d); lines are checked one by one only after an error."""
     line_number, fields = _first_line(path)
     columns, skipped = _columns(path, line_number, fields)

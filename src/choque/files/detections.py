@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.tables import SCHEMES
+from choque._core.types import Floats
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.box_arrays import FloatArray
 from choque.files.boxes import FRAME_FORMATS, READERS, arrow_columns, read_boxes
 from choque.files.source import check_suffix, lower_suffix, naming_damage, read_text
 
@@ -47,8 +47,8 @@ class Detections:
         (n,) text: the image of each box; None if the file has none.
     """
 
-    lower: FloatArray
-    upper: FloatArray
+    lower: Floats
+    upper: Floats
     scores: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
     labels: NDArray[np.str_]

@@ -27,9 +27,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.types import Floats
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.box_arrays import BoxArrays, FloatArray, FrameStore
+from choque.files.box_arrays import BoxArrays, FrameStore
 from choque.files.boxes import FrameFormat
 from choque.files.source import describe, naming_damage, read_head
 
@@ -96,7 +97,7 @@ def write_frames(path: Path, name: str, frame_count: int, first: BoxArrays, fram
 AABBS = FrameFormat(open_frames, write_frames)
 
 
-def _narrowed(values: FloatArray) -> NDArray[np.float32]:
+def _narrowed(values: Floats) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         narrow = values.astype(np.float32)
     if values.dtype != np.float32 and np.any(np.isinf(narrow) & np.isfinite(values)):

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from choque.errors import UnknownName, require
 from choque.files.atomic import replacing
-from choque.files.csv_table import write_rows
 from choque.files.source import naming_damage, require_signature
+from choque.lab.csv_rows import write_rows
 
 Value: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = dict[str, Value]

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from choque.files.csv_table import write_dataclasses
 from choque.lab import machine
+from choque.lab.csv_rows import write_dataclasses
 from choque.lab.verdict import Judgement
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import difflib
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from choque._core import check
 from choque._core.registry import Registry
@@ -107,25 +107,6 @@ def find_bodies(
     if not isinstance(scene, BodyScene):
         raise UnreadableFile(f"The file {word} holds boxes, not bodies; scenes of bodies are {known} files.")
     return scene
-
-
-def find_boxes(word: str | os.PathLike[str], *, frame: int = 0, **parameters: Any) -> BoxScene:
-    """Return the scene of boxes that ``word`` names, a file or a generator with or without ``:n``, with a ``frame``.
-
-    ``parameters`` are those of a generator; not accepted for files.
-    """
-    word = os.fspath(word)
-    name, _, number = word.partition(":")
-    if name in box_scene.GENERATORS and not Path(word).exists():
-        given = {
-            "n": int(number) if number.isdecimal() else box_scene.GENERATORS.usual_count(name),
-            "frames": frame + 1,
-            **parameters,
-        }
-        return box_scene.generate(name, given.pop("n"), **given)
-    if parameters:
-        raise InvalidInput(f"{', '.join(parameters)} was given with {word!r}, which is not a generator of boxes.")
-    return read_boxes(word)
 
 
 def is_generator(word: str) -> bool:

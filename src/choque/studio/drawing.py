@@ -24,8 +24,8 @@ from choque.files.atomic import check_output, replacing
 from choque.record import BodyTable, Poses
 from choque.record import open as open_frames
 from choque.scene import BodyScene
-from choque.scene.files import find_boxes
 from choque.studio.film import captioned, check_film, draw_frame, make_film, rate_of, require_film, write_film
+from choque.studio.named_boxes import find_boxes
 from choque.studio.page.entries import entry_of, find_view
 from choque.studio.page.points import PointsView
 from choque.studio.page.stage import FRAMES_A_SECOND

@@ -16,8 +16,8 @@ from choque.errors import InvalidInput
 from choque.files.boxes import FRAME_FORMATS, READERS
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
-from choque.scene.files import find_boxes
 from choque.scene.generators import DEFAULT_COUNT
+from choque.studio.named_boxes import find_boxes
 from choque.studio.page.entries import Entry
 from choque.studio.page.findings import Findings
 from choque.studio.page.page import Page

@@ -81,7 +81,7 @@ def _bodies(name: str) -> bytes:
 
 
 def _boxes(name: str) -> bytes:
-    from choque.scene.files import find_boxes
+    from choque.studio.named_boxes import find_boxes
     from choque.studio.page.boxes import BoxesView
 
     view = BoxesView(*find_boxes(f"{name}:{COUNT}").frame(0))

@@ -20,9 +20,9 @@ from choque._core import check
 from choque.errors import InvalidInput, require
 from choque.files.atomic import replacing
 from choque.files.budget import check_array
-from choque.files.csv_table import write_rows
 from choque.files.scan_tiff import raising_errors, require_tiff
 from choque.files.source import naming_damage
+from choque.lab.csv_rows import write_rows
 
 _HALF = np.int64(32)
 _MAX_LABEL = 2**31 - 1

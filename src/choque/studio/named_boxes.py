@@ -1,0 +1,31 @@
+"""Scenes of boxes by a word: a file, or a generator with or without the number of boxes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from choque.errors import InvalidInput
+from choque.scene import box_scene
+from choque.scene.box_scene import BoxScene
+from choque.scene.files import read_boxes
+
+
+def find_boxes(word: str | os.PathLike[str], *, frame: int = 0, **parameters: Any) -> BoxScene:
+    """Return the scene of boxes that ``word`` names, a file or a generator with or without ``:n``, with a ``frame``.
+
+    ``parameters`` are those of a generator; not accepted for files.
+    """
+    word = os.fspath(word)
+    name, _, number = word.partition(":")
+    if name in box_scene.GENERATORS and not Path(word).exists():
+        given = {
+            "n": int(number) if number.isdecimal() else box_scene.GENERATORS.usual_count(name),
+            "frames": frame + 1,
+            **parameters,
+        }
+        return box_scene.generate(name, given.pop("n"), **given)
+    if parameters:
+        raise InvalidInput(f"{', '.join(parameters)} was given with {word!r}, which is not a generator of boxes.")
+    return read_boxes(word)
