@@ -53,7 +53,7 @@ COMPILED = {"kernel", "inline", "helper", "forceinline"}
 
 MAX_PARAMETERS = 8
 
-MAX_LINES, MAX_LINES_WITH_NEIGHBORS = 34_000, 50_660
+MAX_LINES, MAX_LINES_WITH_NEIGHBORS = 34_000, 50_000
 """Lines of the library: of the redesign alone, and with what came after (neighbours, joins, meshes, solver, scale)."""
 
 
@@ -291,7 +291,7 @@ def library_lines() -> list[str]:
 
 
 FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
-    "library: files": ("377", 273, lambda: [str(path.relative_to(ROOT)) for path in library()]),
+    "library: files": ("377", 272, lambda: [str(path.relative_to(ROOT)) for path in library()]),
     "library: lines": (
         "42,000",
         MAX_LINES_WITH_NEIGHBORS if (PACKAGE / "neighbors").exists() else MAX_LINES,
