@@ -29,6 +29,7 @@ extensions = [
     "math_without_network",
     "whole_sentences",
     "generated_tables",
+    "pictures",
 ]
 exclude_patterns = ["_extensions", "theses/results/**"]
 

@@ -13,6 +13,7 @@ from view_browser import Watched, until, until_seen
 
 import choque
 from choque.record import Recorder, Recording
+from choque.studio.page.atoms import NeighborsView
 from choque.studio.page.crowd import CrowdView
 from choque.studio.page.recording import RecordingView
 from choque.studio.page.surfaces import MeshesView
@@ -124,3 +125,68 @@ def test_areas_of_a_crowd_are_resized_given_and_taken(watched: Watched) -> None:
     until(lambda: owners() == [0, 2], "another area")
     watched.page.get_by_role("button", name="Area of the selected body").click()
     until(lambda: owners() == [0], "one area again")
+
+
+def test_bodies_are_added_thrown_plotted_compared_and_removed(watched: Watched) -> None:
+    """By the controls of the page and a real pointer, one after another on the same two balls."""
+    world = World("brute")
+    world.add_spheres([[0, 0, 0], [2.5, 0, 0]], 1.0)
+    view = WorldView(world)
+    view.title = "Two balls"
+    watched.show(view)
+    watched.still()
+
+    watched.tab("Hands")
+    watched.page.get_by_role("button", name="Add", exact=True).click()
+    until(lambda: len(view.run.world) == 3, "another body")
+    assert view.run.world.bodies.position[2, 1] > 0.5  # above the others
+
+    def throw() -> None:
+        """Play, drag the first ball to the left and let it go on the way."""
+        watched.studio.ask(view.reset)
+        grip = watched.pixel_of(np.zeros(3), up=(0.0, 1.0, 0.0))
+        watched.studio.ask(view.play)
+        watched.drag(grip, grip - [60.0, 0.0])
+        watched.studio.ask(view.pause)
+
+    def speed() -> float:
+        return float(view.run.world.bodies.velocity[0, 0])
+
+    until_seen(throw, lambda: speed() < -0.1, "the ball to fly to the left")
+    thrown = speed()
+    watched.studio.ask(lambda: [view.history.step() for _ in range(5)])
+    assert speed() == pytest.approx(thrown, rel=0.2)  # it flies on without the hand
+
+    watched.tab("Run")
+    watched.choose("Compare with", "grid")
+    until(lambda: view.run.shadow is not None, "the second method")
+    watched.press("f")
+    until(lambda: "The same pairs in every frame" in view._second_text.content, "the comparison")
+    assert "brute" in view._second_text.content
+    assert "grid" in view._second_text.content
+
+    watched.studio.ask(lambda: view.pick(0))
+    watched.choose("Plot", "selected: position x")
+    watched.press("f")
+    until(lambda: len(view.plots.values), "the plot")
+    frame, value = view.plots.values[-1]
+    assert (frame, value) == (view.run.world.frame, view.run.world.bodies.position[0, 0])
+
+    watched.tab("Hands")
+    watched.page.get_by_role("button", name="Remove", exact=True).click()
+    until(lambda: view.run.world.bodies.ids.tolist() == [1], "one body less")
+
+
+def test_the_cut_off_of_neighbours_changes_the_bonds(watched: Watched) -> None:
+    line = choque.Neighbors(1.2)
+    line.update([[0.0, 0, 0], [1.0, 0, 0], [2.5, 0, 0]])
+    view = watched.show(NeighborsView(line, title="Three points"))
+
+    def bonds() -> int:
+        found: int = watched.studio.ask(lambda: len(view.lines()[0].ends))
+        return found
+
+    assert bonds() == 1
+    until_seen(lambda: watched.write("Cut-off", 1.8), lambda: bonds() == 2, "another bond")
+    until_seen(lambda: watched.write("Cut-off", 0.6), lambda: bonds() == 0, "no bond")
+    assert line.cutoff == 1.2  # that of the program is not touched

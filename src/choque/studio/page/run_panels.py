@@ -106,16 +106,15 @@ MEASURES: dict[str, Measure] = {
 
 
 class RunPlots:
-    """Plots of the latest reports of a run: the time of each stage; pairs, tests and contacts; a chosen measure."""
+    """The latest reports of a run: stages as a flame; plots of pairs, tests, contacts, and of a chosen measure."""
 
     def __init__(self, page: Page) -> None:
         self._reports: deque[tuple[float, ...]] = deque(maxlen=PLOTTED_FRAMES)
         self.measure = next(iter(MEASURES))
         self.values: deque[tuple[float, float]] = deque(maxlen=PLOTTED_FRAMES)
         """Frames, and the chosen measure in them."""
-        self._bars = page.html()
+        self._flame = page.html()
         labels = ("candidate pairs", "bounds tests", "contacts")
-        self._stages = _plot(page, "Milliseconds of each stage", STAGES, STAGE_COLORS)
         self._counts = _plot(page, "Pairs, tests, contacts", labels, COUNT_COLORS)
         page.choice("Plot", list(MEASURES), self.measure, self.choose)
         self._chosen = _plot(page, "", ("value",), MEASURE_COLORS)
@@ -141,26 +140,54 @@ class RunPlots:
         table = np.array(self._reports, np.float64).reshape(-1, 4 + len(STAGES))
         if len(table) < 2:
             return
-        columns = list(np.ascontiguousarray(table.T))
         middle = 1 + len(STAGES)
-        longest = OUTLIER * float(np.median(table[:, 1:middle].max(axis=1)))
-        columns[1:middle] = [np.minimum(column, longest) for column in columns[1:middle]]
-        self._stages.data = tuple(columns[:middle])
-        self._counts.data = (columns[0], *columns[middle:])
-        self._bars.content = stage_bars(np.median(table[-MEDIAN_OF:, 1:middle], axis=0))
+        self._counts.data = tuple(np.ascontiguousarray(table[:, [0, *range(middle, table.shape[1])]].T))
+        self._flame.content = flame(table[:, 0], table[:, 1:middle])
         if len(self.values) > 1:
             self._chosen.data = tuple(np.ascontiguousarray(np.array(self.values).T))
 
 
-def stage_bars(milliseconds: NDArray[np.float64]) -> str:
-    """Return the times of the stages as bars in a row, as long as their shares of a step."""
-    total = max(float(milliseconds.sum()), 1e-9)
-    parts = "".join(
-        f'<div title="{stage}: {time:.3f} ms" style="background:{color};flex:{time / total:.4f};height:1.1em"></div>'
-        for stage, time, color in zip(STAGES, milliseconds.tolist(), STAGE_COLORS, strict=True)
+COLUMNS, FLAME_HEIGHT = 80, 96
+"""Number of the latest steps in the flame, and its height [pixels]."""
+
+
+def flame(frames: NDArray[np.float64], milliseconds: NDArray[np.float64]) -> str:
+    """Return the stages of steps stacked over time: a column is a step; the pointer shows its times.
+
+    Parameters
+    ----------
+    frames
+        (n,) frames, of which the latest `COLUMNS` are shown.
+    milliseconds
+        (n, stages) times.
+    """
+    frames, times = frames[-COLUMNS:], milliseconds[-COLUMNS:]
+    total = times.sum(axis=1)
+    top = max(min(float(total.max()), OUTLIER * float(np.median(total))), 1e-9)
+    edges = np.pad(np.cumsum(times, axis=1), ((0, 0), (1, 0)))
+    places = FLAME_HEIGHT * (1.0 - np.minimum(edges / top, 1.0))
+    stacks = "".join(
+        f'<path fill="{color}" d="'
+        + "".join(f"M{x} {low:.1f}h.9V{high:.1f}h-.9z" for x, (low, high) in enumerate(places[:, k : k + 2].tolist()))
+        + '"/>'
+        for k, color in enumerate(STAGE_COLORS)
     )
-    words = ", ".join(f"{stage} {time:.2f}" for stage, time in zip(STAGES, milliseconds.tolist(), strict=True))
-    return f'<div style="display:flex;gap:1px">{parts}</div>{total:.2f} ms a step: {words}'
+    hints = "".join(
+        f'<rect x="{x}" width="1" height="{FLAME_HEIGHT}" fill="transparent"><title>frame {frame:.0f}: {whole:.2f} ms; '
+        + ", ".join(f"{stage} {time:.2f}" for stage, time in zip(STAGES, row, strict=True))
+        + "</title></rect>"
+        for x, (frame, whole, row) in enumerate(zip(frames.tolist(), total.tolist(), times.tolist(), strict=True))
+    )
+    middle = np.median(milliseconds[-MEDIAN_OF:], axis=0)
+    words = ", ".join(
+        f'<span style="color:{color}">{stage}</span> {time:.2f}'
+        for stage, time, color in zip(STAGES, middle.tolist(), STAGE_COLORS, strict=True)
+    )
+    return (
+        f'<svg viewBox="0 0 {COLUMNS} {FLAME_HEIGHT}" preserveAspectRatio="none" width="100%" height="{FLAME_HEIGHT}" '
+        f'role="img" aria-label="stages of the latest steps, stacked">{stacks}{hints}</svg>'
+        f"{middle.sum():.2f} ms a step, up to {top:.2f} ms: {words}"
+    )
 
 
 def _plot(page: Page, title: str, labels: Sequence[str], colors: Sequence[str]) -> Any:
