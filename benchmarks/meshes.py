@@ -196,7 +196,7 @@ def clashes(part_count: int) -> None:
             return len(manager.in_collision_internal(return_names=True)[1])
 
         contenders["trimesh"] = by_trimesh
-    contenders["choque"]()  # the broad phase for so many boxes is compiled here
+    contenders["choque"]()  # compiles the broad phase for this number of boxes
     compare(f"{part_count:,} parts of {len(faces):,} faces, all clashes", "", 1, contenders, rounds=1)
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import subprocess
 import sys
 import types
+from collections.abc import Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,6 +65,36 @@ def test_no_public_class_has_two_owners() -> None:
                 owners.setdefault(name, set()).add(value)
     shared = {"Scene"}  # of volumes and of meshes, each with the calls of its own
     assert not {name for name, classes in owners.items() if len(classes) > 1} - shared
+
+
+OPTIONS = {"closed", "device", "method", "progress", "seed", "threads"}
+"""Options that many calls have; they are given by name everywhere."""
+
+
+def calls_of(package: str) -> Iterator[tuple[str, Any]]:
+    """Yield the public functions and methods of a package; values are made by their fields."""
+    module = importlib.import_module(f"choque.{package}")
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isfunction(value):
+            yield name, value
+        elif isinstance(value, type):
+            for member in dir(value):
+                if not member.startswith("_") or (member == "__init__" and not is_dataclass(value)):
+                    yield f"{name}.{member}", inspect.getattr_static(value, member)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_options_that_many_calls_have_are_given_by_name(package: str) -> None:
+    for name, value in calls_of(package):
+        function = getattr(value, "__func__", value)
+        if inspect.isfunction(function):
+            by_place = {
+                each.name
+                for each in inspect.signature(function).parameters.values()
+                if each.kind is each.POSITIONAL_OR_KEYWORD and each.default is not each.empty
+            }
+            assert not by_place & OPTIONS, f"choque.{package}.{name}"
 
 
 def test_an_unknown_attribute_is_an_attribute_error() -> None:

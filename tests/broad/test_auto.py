@@ -43,7 +43,7 @@ def forget():
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
-    """A table of one place, by which the method named takes one second anywhere, and all others so many."""
+    """A table of one place, by which the method named takes one second anywhere, and all others ``others`` seconds."""
 
     def use(fastest: str, others: float = 2.0) -> None:
         seconds = {method: 1.0 if method == fastest else others for method in table_of_auto.CANDIDATES}

@@ -1,4 +1,4 @@
-"""Who may meet whom, and what is not a filter."""
+"""Groups, masks and static flags: which pairs they allow, and which arguments are refused."""
 
 from __future__ import annotations
 

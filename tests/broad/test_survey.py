@@ -1,4 +1,4 @@
-"""What a sample tells of the boxes it is taken from."""
+"""Numbers that are estimated from a sample of boxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Independent answers for the tests of motion: the response of §6 in plain NumPy, rotations by a series, measures."""
+"""Independent answers for the tests of motion: the impulse response in plain NumPy, rotations by a series, measures."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def contact_speed(bodies: Any, contacts: Contacts, row: int) -> float:
 
 
 def respond_plainly(bodies: Any, contacts: Contacts) -> int:
-    """Each contact by the formulas of §6 with whole matrices, in order, in place; how many impulses."""
+    """Each contact by the formulas of impulses with whole matrices, in order and in place; return their number."""
     impulses = 0
     for row, (a, b) in enumerate(contacts.pairs):
         speed = contact_speed(bodies, contacts, row)

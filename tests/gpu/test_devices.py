@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("_forgetful")
 
 
 def cards(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    """A machine with so many cards."""
+    """A machine with ``count`` cards."""
     warp = SimpleNamespace(get_cuda_device_count=lambda: count)
     monkeypatch.setattr(_devices, "load_warp", lambda: warp)
 

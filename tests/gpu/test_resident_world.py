@@ -65,7 +65,7 @@ def test_slabs_are_those_of_the_processor_bit_for_bit(dtype: str, device: str) -
             on_device.send_hulls(bodies.hulls.points, bodies.hulls.first)
             on_device.send_solids(solids_of(bodies))
             expected: Any = find_bounds(f"{k}-dop", "sap-kdop")(bodies, 1)
-            slabs = on_device.slabs_here(bodies.position, bodies.rotation)
+            slabs = on_device.slabs(bodies.position, bodies.rotation).numpy()
             assert slabs.dtype == dtype
             np.testing.assert_array_equal(slabs, np.concatenate((expected.lower, expected.upper), axis=1))
 

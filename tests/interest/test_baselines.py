@@ -1,4 +1,4 @@
-"""The methods that areas are compared with, as the thesis describes them: options of step 1's, in its own arena."""
+"""The methods that areas are compared with, as the thesis describes them, in its own arena."""
 
 from __future__ import annotations
 

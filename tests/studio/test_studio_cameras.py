@@ -45,7 +45,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def turned(tab: Any, level: float, upward: float = 0.0) -> np.ndarray:
-    """Where the camera is after a turn round what it looks at: so many radians to the side, then so many upward."""
+    """Return where the camera is after a turn around its target: ``level`` radians to the side, then ``upward``."""
     x, y, z = np.asarray(tab.camera.position) - tab.camera.look_at
     flat, height = np.hypot(x, z), np.arctan2(y, np.hypot(x, z)) + upward
     reach, side = np.hypot(flat, y), np.arctan2(x, z) + level

@@ -1,4 +1,4 @@
-"""Clearance, sliding and parting, against all pairs of voxels."""
+"""Clearance, sliding and separation, against all pairs of voxels."""
 
 from __future__ import annotations
 

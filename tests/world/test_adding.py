@@ -14,7 +14,7 @@ from choque.world import World
 
 
 def test_properties_are_read_back() -> None:
-    """F-001-01: a sphere, a capsule, a rocket and a tile with every property of §2."""
+    """F-001-01: a sphere, a capsule, a rocket and a tile with every property."""
     world = World()
     full: dict[str, Any] = {
         "mass": 3.0, "velocity": (1, 2, 3), "angular_velocity": (0.1, 0.2, 0.3), "acceleration": (0, -9.8, 0),

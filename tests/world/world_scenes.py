@@ -44,7 +44,7 @@ def pile(count: int = 60, seed: int = 0, **options: Any) -> World:
 
 
 def gas(count: int = 100, seed: int = 0, **options: Any) -> World:
-    """Spheres and capsules that fly about in a closed box without loss, like those of §9.1."""
+    """Spheres and capsules that fly about in a closed box without loss of energy."""
     random = np.random.default_rng(seed)
     world = World(**options)
     side = round((2.5 * count) ** (1 / 3) + 0.5)

@@ -48,7 +48,7 @@ class Classes(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What one pass over boxes tells."""
+    """Results of one pass over boxes."""
 
     # (11,): the number of boxes, their least and greatest lower corner, their longest edges, and a bound of all
     # coordinates

@@ -27,4 +27,4 @@ Keys: TypeAlias = NDArray[np.uint64]
 """Pairs packed into one integer, smaller number in the high half: sorting keys sorts pairs."""
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""How long work tells how far it is: how many steps are done, how many there are, and what it is about."""
+"""Reports progress: the number of steps done, their total, and a description."""

@@ -259,7 +259,7 @@ class Survey(NamedTuple):
 def survey_boxes(records: Floats, previous: Floats | None = None, count: int | None = None) -> Survey:
     """Look at boxes ``records`` (n, 6), which were ``previous`` (n, 6) before they moved; infinite ones are left out.
 
-    With ``count`` they are an even sample of so many.
+    With ``count`` they are an even sample of that number.
 
     Guarantees: the same answer for the same boxes; every (n/s)-th box is looked at and compared with the others of the
     sample, O(n) time in all. Estimates, good to a quarter or so where boxes are crowded.

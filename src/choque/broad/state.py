@@ -71,7 +71,7 @@ class State:
     def with_room(self, table: BoxTable, identities: Identities) -> State:
         """Return the state of other bodies, as `over`, with spare rows behind them: copies of some, which are removed.
 
-        As many as the root of their number: so many more boxes hardly cost time, and filling them takes as many calls.
+        Their number is the square root of the number of bodies: few enough to cost hardly any time.
         """
         count = len(table)
         spare = MIN_SPARE + int(count**0.5)

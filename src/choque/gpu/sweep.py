@@ -231,8 +231,3 @@ class DeviceBodies:
         ``slab`` is the swept direction, which affects the number of tests and not the pairs.
         """
         return sweep_device_slabs(self._session, self.slabs(position, rotation), slab)
-
-    def slabs_here(self, position: Floats, rotation: Floats) -> Floats:
-        """Return the slabs on the host."""
-        slabs: Floats = self._session.download(self.slabs(position, rotation))
-        return slabs

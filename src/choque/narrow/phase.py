@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,7 @@ _CONVEX_CODES = frozenset(
 )
 
 _MESH_CODES = frozenset(first * KIND_COUNT + MESH for first in range(KIND_COUNT))
+_SOLID_CODES = _CONVEX_CODES | _MESH_CODES
 
 
 def contacts(
@@ -186,7 +187,7 @@ class NarrowPhase:
         if refused >= 0:
             raise _refusal(shapes, pairs, refused)
         groups = _groups(starts)
-        if any(group.code in _CONVEX_CODES | _MESH_CODES for group in groups):
+        if any(code in _SOLID_CODES for code, _, _ in groups):
             shapes.check_hulls()
         self._starts = starts
         self._seconds = [0.0] * len(KINDS)
@@ -217,7 +218,7 @@ class NarrowPhase:
 
             self._seconds = [sum(each) for each in zip(*run(share, thread_count), strict=True)]
         for code, first, last in groups:
-            if code in _CONVEX_CODES | _MESH_CODES:
+            if code in _SOLID_CODES:
                 self._test_others(shapes, code, first, last, thread_count)
 
     def _test_part(self, shapes: Shapes, groups: list[_Group], first: int, last: int, seconds: list[float]) -> None:
@@ -257,18 +258,14 @@ def _tally(starts: I64, contacts: I64, seconds: list[float]) -> dict[str, KindTa
     }
 
 
-class _Group(NamedTuple):
-    """The pairs of one code: rows ``first … last − 1`` of the buffers."""
-
-    code: int
-    first: int
-    last: int
+_Group: TypeAlias = tuple[int, int, int]
+"""A code, and the rows ``first … last − 1`` of the buffers that hold its pairs."""
 
 
 def _groups(starts: I64) -> list[_Group]:
     """Return the groups that have pairs, by ascending code."""
     bounds = starts.tolist()
-    return [_Group(code, first, last) for code, (first, last) in enumerate(pairwise(bounds)) if first < last]
+    return [(code, first, last) for code, (first, last) in enumerate(pairwise(bounds)) if first < last]
 
 
 class _Buffers:

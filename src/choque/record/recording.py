@@ -248,7 +248,7 @@ class PlacedChunk:
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """The complete parts of a recording; ``complete`` tells whether they are all that was recorded."""
+    """The complete parts of a recording; ``complete`` says whether they are all that was recorded."""
 
     header: Mapping[str, Any]
     segments: list[Segment]

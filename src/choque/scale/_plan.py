@@ -270,7 +270,7 @@ def make_plan(
 
 
 def least_memory(workers: int) -> int:
-    """Return the least memory with which so many workers can work [bytes]."""
+    """Return the least memory with which this number of workers can work [bytes]."""
     return (workers + 1) * PROCESS_BYTES + workers * LEAST_BYTES if workers > 1 else PROCESS_BYTES + LEAST_BYTES
 
 

@@ -386,7 +386,7 @@ class _Run:
 
 
 class _Ticket(NamedTuple):
-    """What tells a task which search it belongs to."""
+    """Names the search that a task belongs to."""
 
     work: str
     digest: str

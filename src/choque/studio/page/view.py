@@ -37,7 +37,7 @@ class View(ABC):
         raise InvalidInput(f"“{self.title}” cannot be drawn; open a scene, a recording, a motion or volumes.")
 
     def seek_time(self, seconds: float) -> None:  # noqa: ARG002
-        """Show the moment so many seconds after the start."""
+        """Show the moment ``seconds`` after the start."""
         raise InvalidInput(f"“{self.title}” has no moments to go to; worlds, recordings and motions have.")
 
     def camera_moved(self, client: Any) -> None:  # noqa: B027
