@@ -293,14 +293,14 @@ class Volume:
         shift = self._shift_to(other)
         if self.is_empty or other.is_empty:
             return float("inf")
-        return collision.distance(self.model, other.model, shift, self.spacing)[0]
+        return collision.distance(self.model, other.model, shift, self.spacing)
 
     def nearest_points(self, other: Volume) -> tuple[F64, F64]:
         """Return a point of this volume and a point of the other at the least distance [world]."""
         shift = self._shift_to(other)
         if self.is_empty or other.is_empty:
             raise InvalidInput("One of the volumes is empty and has no points; test `is_empty` first.")
-        _, here, there = collision.distance(self.model, other.model, shift, self.spacing)
+        here, there = collision.nearest_points(self.model, other.model, shift, self.spacing)
         return self.lattice.to_world(here), self.lattice.to_world(there)
 
     def slide(self, other: Volume, direction: ArrayLike) -> float:

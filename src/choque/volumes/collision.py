@@ -127,19 +127,24 @@ def _best_order(one: ExtremeVertices, two: ExtremeVertices, shared: list[int]) -
     return best
 
 
-def distance(
+def distance(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: tuple[float, float, float]) -> float:
+    """Return the least Euclidean distance [world], 0 if they touch."""
+    return math.sqrt(nearest_boxes(one.tree(), two.tree(), _offset(one, two, shift), np.array(spacing)).cost)
+
+
+def nearest_points(
     one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: tuple[float, float, float]
-) -> tuple[float, F64, F64]:
-    """Return the least Euclidean distance [world], 0 if they touch, and the nearest points [lattice] on each."""
+) -> tuple[F64, F64]:
+    """Return the nearest points [lattice] on each."""
     offset = _offset(one, two, shift)
-    best, here, there = nearest_boxes(one.tree(), two.tree(), offset, np.array(spacing))
+    _, here, there = nearest_boxes(one.tree(), two.tree(), offset, np.array(spacing))
     there = there + np.tile(offset, 2)
     low = np.maximum(here[:3], there[:3])
     high = np.minimum(here[3:], there[3:])
     # Along an axis where the boxes share a range, its middle; elsewhere the two sides that face each other.
     on_one = np.where(low <= high, (low + high) / 2, np.where(here[3:] < there[:3], here[3:], here[:3]))
     on_two = np.where(low <= high, (low + high) / 2, np.where(here[3:] < there[:3], there[:3], there[3:]))
-    return float(np.sqrt(best)), on_one + one.offset, on_two + one.offset
+    return on_one + one.offset, on_two + one.offset
 
 
 def travel(
