@@ -1,3 +1,5 @@
+"""Axis-aligned boxes: overlap, infinite boxes, and fitting."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""k-DOPs: their directions, fits rounded outward, and overlap."""
+
 from __future__ import annotations
 
 from itertools import combinations

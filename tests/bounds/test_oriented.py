@@ -1,3 +1,5 @@
+"""Oriented boxes: overlap against exact separating axes."""
+
 from __future__ import annotations
 
 from typing import Any

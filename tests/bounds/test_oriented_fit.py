@@ -1,3 +1,5 @@
+"""Oriented boxes that are fitted to points: tight, and no larger than simpler fits."""
+
 from __future__ import annotations
 
 import numpy as np

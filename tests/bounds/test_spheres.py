@@ -1,3 +1,5 @@
+"""Spheres: overlap and fitting, at every scale."""
+
 from __future__ import annotations
 
 from fractions import Fraction

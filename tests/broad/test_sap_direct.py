@@ -1,3 +1,5 @@
+"""Sweep and prune from nothing: the oracle's pairs, threads, chunks and tiles."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""Sweep and prune with kept end points: updates and moves against the oracle."""
+
 from __future__ import annotations
 
 import pickle

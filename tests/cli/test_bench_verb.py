@@ -1,3 +1,5 @@
+"""``choque bench``: its table, files, exit codes and errors."""
+
 from __future__ import annotations
 
 import csv

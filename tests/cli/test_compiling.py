@@ -1,3 +1,5 @@
+"""How many kernels are missing, how long they take to compile, and the calls that compile them."""
+
 from __future__ import annotations
 
 import os

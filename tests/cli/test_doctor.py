@@ -1,3 +1,5 @@
+"""``choque doctor``: its report, its self-check and the warm-up."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""``choque methods``: every method with its guarantees."""
+
 from __future__ import annotations
 
 import json

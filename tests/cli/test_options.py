@@ -1,3 +1,5 @@
+"""Values of options that several verbs share."""
+
 from __future__ import annotations
 
 import pytest

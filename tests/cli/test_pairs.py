@@ -1,3 +1,5 @@
+"""``choque pairs``: its summary, formats, options and errors."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""``choque scenes`` and ``choque bake``."""
+
 from __future__ import annotations
 
 import json

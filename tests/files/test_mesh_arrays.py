@@ -1,3 +1,5 @@
+"""Vertices and triangles as arrays: what is refused, and what is degenerate."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Benchmarks of methods: ratios, wrong answers, time limits and failures."""
+
 from __future__ import annotations
 
 import csv

@@ -1,3 +1,5 @@
+"""Claims of a study: measured value, interval and verdict."""
+
 from __future__ import annotations
 
 from typing import Any

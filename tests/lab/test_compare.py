@@ -1,3 +1,5 @@
+"""Comparing two runs of a study: what counts as a regression."""
+
 from __future__ import annotations
 
 import shutil

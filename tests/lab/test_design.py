@@ -1,3 +1,5 @@
+"""Designs of studies: factors, cells, exclusions, order and fractions."""
+
 from __future__ import annotations
 
 import json

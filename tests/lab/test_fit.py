@@ -1,3 +1,5 @@
+"""Fitting models to times: planted models, intervals, and the choice of a family."""
+
 from __future__ import annotations
 
 from typing import Any

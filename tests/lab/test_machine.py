@@ -1,3 +1,5 @@
+"""The record of the machine: what it names and what it keeps private."""
+
 from __future__ import annotations
 
 import getpass

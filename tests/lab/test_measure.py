@@ -1,3 +1,5 @@
+"""Measuring candidates in turns, with budgets and time limits."""
+
 # ruff: noqa: ARG002
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Maps of the fastest method: regions, scores and pictures."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Tables of samples: selection, grouping, Parquet and CSV."""
+
 from __future__ import annotations
 
 import csv

@@ -1,3 +1,5 @@
+"""Medians, intervals, outliers and ratios against planted ones."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

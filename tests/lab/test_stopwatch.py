@@ -1,3 +1,5 @@
+"""The stopwatch: stages, repetitions, budgets and warm-up."""
+
 from __future__ import annotations
 
 import gc

@@ -1,3 +1,5 @@
+"""Whether an answer is right: exact methods, peers that round, and supersets."""
+
 from __future__ import annotations
 
 import numpy as np

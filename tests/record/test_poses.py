@@ -1,3 +1,5 @@
+"""The coding of poses: bit for bit, and small for what rests or coasts."""
+
 from __future__ import annotations
 
 import numpy as np

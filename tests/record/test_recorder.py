@@ -1,3 +1,5 @@
+"""Recording a world, replaying it, and naming the first frame that differs."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

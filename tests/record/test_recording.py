@@ -1,3 +1,5 @@
+"""Recordings on disk: round trips, truncation, damage and layout."""
+
 from __future__ import annotations
 
 import errno

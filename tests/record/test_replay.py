@@ -1,3 +1,5 @@
+"""Replays: seeking, playing, speed and single frames."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,3 +1,5 @@
+"""Pictures of scenes of boxes: cuts, windows and infinite boxes."""
+
 from __future__ import annotations
 
 from pathlib import Path

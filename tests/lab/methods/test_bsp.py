@@ -1,3 +1,5 @@
+"""The BSP tree: its planes, its depth, and bodies that lie on planes."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""The grid with given cells: the oracle's pairs, and its counts by hand."""
+
 from __future__ import annotations
 
 from typing import Any

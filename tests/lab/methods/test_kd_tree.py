@@ -1,3 +1,5 @@
+"""The k-d tree: its planes, its counts, and columns without an end."""
+
 from __future__ import annotations
 
 import numpy as np

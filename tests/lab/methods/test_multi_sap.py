@@ -1,3 +1,5 @@
+"""Sweep and prune in cells: the oracle's pairs, duplicates, and the axis of each cell."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""The octree: its cubes, its counts, and nested boxes."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""The file ``scene.dat`` of the Fingsics engine, byte by byte."""
+
 from __future__ import annotations
 
 import struct
