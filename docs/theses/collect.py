@@ -128,7 +128,7 @@ def collect(folder: Path, name: str = "") -> Path:
     target.mkdir(parents=True)
     for file_name in ("claims.csv", "cells.csv", "study.json"):
         shutil.copy(folder / file_name, target / file_name)
-    if not record["with_listed"]:  # a part of the design, which has no cells for most of its claims
+    if not record["with_listed"] or record.get("fraction", 1.0) < 1:  # a part, which cannot judge every claim
         claims = [row for row in claims if row["measured"] or row["note"].startswith(UNDECIDED)]
     (target / "claims.md").write_text(table(claims))
     (target / "run.md").write_text(described(record, len(cells)))
