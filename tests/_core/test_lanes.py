@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from choque._core import lanes
+from choque._core import lanes, point_lanes
 
 TYPES = [np.float32, np.float64]
 
@@ -94,7 +94,7 @@ def _rank(values: Any, at: int, own: Any, count: int) -> int:
 
 @njit
 def _farthest(points: Any, first: int, last: int, x: float, y: float, z: float) -> int:
-    return lanes.farthest_row(points, first, last, x, y, z)
+    return point_lanes.farthest_row(points, first, last, x, y, z)
 
 
 @njit
@@ -280,4 +280,4 @@ def test_the_first_of_the_farthest_points_is_found() -> None:
         for count in range(8, 42):
             first, direction = int(random.integers(0, 60 - count)), random.integers(-2, 3, 3).astype(float)
             found = _farthest(points, first, first + count, *direction)
-            assert found == plain(lanes.farthest_row)(points, first, first + count, *direction)
+            assert found == plain(point_lanes.farthest_row)(points, first, first + count, *direction)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check, threads
 from choque._core.emission import Sink
@@ -16,7 +16,7 @@ from choque._core.pair_keys import pair_key
 from choque._core.records import FLAT, Questions, of_type
 from choque._core.sort import sorted_pairs
 from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of, push_bits
-from choque._core.types import Floats, Integer, Keys, Pairs
+from choque._core.types import F64, I32, I64, U32, Floats, Integer, Keys, Pairs
 from choque.errors import InvalidInput
 
 
@@ -24,8 +24,8 @@ from choque.errors import InvalidInput
 class RayHits:
     """Which box was found for each question, −1 for none, and how far it is, infinite for none."""
 
-    ids: NDArray[np.int32]
-    distance: NDArray[np.float64]
+    ids: I32
+    distance: F64
 
 
 def query_boxes(tree: Tree, records: Floats, thread_count: int) -> Pairs:
@@ -35,7 +35,7 @@ def query_boxes(tree: Tree, records: Floats, thread_count: int) -> Pairs:
     return sorted_pairs(sink.chunks, len(records), thread_count, tree.rows.size)
 
 
-def emit_queries(sink: Sink, tree: Tree, records: Floats, order: NDArray[np.uint32], rows_first: bool) -> None:
+def emit_queries(sink: Sink, tree: Tree, records: Floats, order: U32, rows_first: bool) -> None:
     """Write which of ``records`` (k, 6) overlap which boxes of the tree to ``sink``, those of ``order`` one by one.
 
     Keys are (record, row), or (row, record) with ``rows_first``.
@@ -92,7 +92,7 @@ def _over_questions(kernel: Any, count: int, thread_count: int, arrays: tuple[An
     threads.run(lambda part: kernel(*shares[part], *arrays), len(shares))
 
 
-def _vectors(name: str, given: ArrayLike, dimension: int, third: float = FLAT / 2) -> NDArray[np.float64]:
+def _vectors(name: str, given: ArrayLike, dimension: int, third: float = FLAT / 2) -> F64:
     """Return (k, 3) float64; a 2D point gets the middle of the third axis of 2D boxes."""
     try:
         array = np.asarray(given, np.float64)
@@ -110,7 +110,7 @@ def _vectors(name: str, given: ArrayLike, dimension: int, third: float = FLAT / 
     return np.array(array, order="C")
 
 
-def _rays(origin: ArrayLike, direction: ArrayLike, longest: float, dimension: int) -> NDArray[np.float64]:
+def _rays(origin: ArrayLike, direction: ArrayLike, longest: float, dimension: int) -> F64:
     start, along = _vectors("origin", origin, dimension), _vectors("direction", direction, dimension, third=0.0)
     if len(start) != len(along):
         raise InvalidInput(
@@ -214,15 +214,7 @@ def _emit_rays(first: int, last: int, chunk: Keys, rays: Any, longest: float, tr
 
 
 @kernel
-def _cast(
-    first: int,
-    last: int,
-    rays: Any,
-    longest: float,
-    tree: Tree,
-    found: NDArray[np.int32],
-    distance: NDArray[np.float64],
-) -> None:
+def _cast(first: int, last: int, rays: Any, longest: float, tree: Tree, found: I32, distance: F64) -> None:
     lanes, rows, level_first = tree
     stack, keys = np.empty(WIDTH * level_first.size, np.int64), np.empty(WIDTH * level_first.size)
     ends = np.empty((2, WIDTH))
@@ -250,9 +242,7 @@ def _cast(
 
 
 @helper
-def push_nearest(
-    stack: NDArray[np.int64], keys: NDArray[np.float64], floor: int, depth: int, entry: int, key: float
-) -> int:
+def push_nearest(stack: I64, keys: F64, floor: int, depth: int, entry: int, key: float) -> int:
     """Put ``entry`` on the stack so that those above ``floor`` fall in ``key``: the nearest is next."""
     place = depth
     while place > floor and keys[place - 1] < key:
@@ -285,9 +275,7 @@ def _gap_hits(squares: Any, lanes: Any, block: Integer, points: Any, i: Integer,
 
 
 @kernel
-def _nearest(
-    first: int, last: int, points: Any, tree: Tree, found: NDArray[np.int32], distance: NDArray[np.float64]
-) -> None:
+def _nearest(first: int, last: int, points: Any, tree: Tree, found: I32, distance: F64) -> None:
     """Branch and bound, nearest block first (Roussopoulos, Kelley & Vincent, 1995); distances are squared."""
     lanes, rows, level_first = tree
     farthest = found.shape[1] - 1
@@ -313,7 +301,7 @@ def _nearest(
 
 
 @kernel
-def _insert(found: NDArray[np.int32], distance: NDArray[np.float64], i: int, row: Integer, squared: float) -> None:
+def _insert(found: I32, distance: F64, i: int, row: Integer, squared: float) -> None:
     """Keep the nearest boxes of point ``i`` in order of distance, then of row."""
     place = found.shape[1]
     while place > 0 and (

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
+from choque._core.types import F64
 from choque.errors import UnreadableFile
 
 CUT_OFF = 10.0  # a method that timed out is charged this multiple of the slowest measured time
@@ -32,7 +32,7 @@ class Expectation(NamedTuple):
     ratios: dict[str, float]  # how many times as long as it each method is expected to take
 
     @classmethod
-    def of(cls, methods: Sequence[str], ratios: NDArray[np.float64]) -> Expectation:
+    def of(cls, methods: Sequence[str], ratios: F64) -> Expectation:
         """Make it from the ratios of ``methods``, the least of which is 1."""
         return cls(methods[int(ratios.argmin())], dict(zip(methods, ratios.tolist(), strict=True)))
 
@@ -45,9 +45,9 @@ class Expectation(NamedTuple):
 class TableArrays(NamedTuple):
     """What `expect_ratios` reads of a table."""
 
-    axes: NDArray[np.float64]  # (2, axes): how much a decade of each counts, and the mean of all places
-    law: NDArray[np.float64]  # (terms, methods): the fitted law
-    places: NDArray[np.float64]
+    axes: F64  # (2, axes): how much a decade of each counts, and the mean of all places
+    law: F64  # (terms, methods): the fitted law
+    places: F64
     """(places, axes + methods): each about their mean, and what the law leaves of the logarithms measured there."""
 
 
@@ -106,7 +106,7 @@ class CostTable:
         """Return the method with the least expected time at this point."""
         return Expectation.of(self.methods, self.ratios_at([where[name] for name in self.coordinates]))
 
-    def ratios_at(self, where: Sequence[float]) -> NDArray[np.float64]:
+    def ratios_at(self, where: Sequence[float]) -> F64:
         """Return the expected time of each method over the fastest, from a number for each of ``coordinates``."""
         ratios = np.empty(len(self.methods))
         expect_ratios(np.array(where, np.float64), self.arrays, ratios)

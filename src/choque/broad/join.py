@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.emission import Keeper, Sink
@@ -27,7 +26,7 @@ from choque._core.rows import Rows, build_rows
 from choque._core.sort import sorted_pairs
 from choque._core.tree import Tree, make_tree
 from choque._core.tree_query import emit_queries
-from choque._core.types import Floats, Integer, Keys, Pairs
+from choque._core.types import U32, Floats, Integer, Keys, Pairs
 from choque.bounds import Boxes
 from choque.broad.auto import Choice, sample_size, survey_boxes
 from choque.broad.index import BoxTable, find
@@ -191,7 +190,7 @@ EMITTERS: dict[str, Emitter] = {"brute": _emit_by_brute, "bvh": _emit_by_tree, "
 """The methods that index one set and ask it about the other."""
 
 
-def _order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
+def _order(records: Floats, thread_count: int) -> U32:
     """Return the order to ask in: neighbours find the same cells and nodes in the cache."""
     if len(records) < MIN_SORTED:
         return np.arange(len(records), dtype=np.uint32)

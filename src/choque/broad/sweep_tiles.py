@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.cells import cell_along
@@ -20,7 +19,7 @@ from choque._core.lanes import append_answers
 from choque._core.overlap import AT_ONCE, Columns, count_up_to, meeting
 from choque._core.pair_keys import key_first, key_second, ordered_key
 from choque._core.sort import to_places
-from choque._core.types import Floats, Integer, Keys, Rows
+from choque._core.types import F64, I64, U32, Bools, Floats, Integer, Keys, Rows
 from choque.broad.sweep_order import Line, Order
 
 TILES_FROM = 5_000  # tiles are faster than one line from this number of boxes on
@@ -51,13 +50,13 @@ STARTS_ON_ALL = np.uint32(7)
 class CellFrame(NamedTuple):
     """Equal cells along each axis; a point outside belongs to the nearest cell: any frame is correct for any scene."""
 
-    origin: NDArray[np.float64]
+    origin: F64
     # (3,) float64: the lower corner of the first cell, and the cells per unit of length (finite, positive)
-    per_unit: NDArray[np.float64]
-    counts: NDArray[np.int64]  # (3,) int64: the cells along each axis
+    per_unit: F64
+    counts: I64  # (3,) int64: the cells along each axis
 
     @classmethod
-    def over(cls, lowest: NDArray[np.float64], highest: NDArray[np.float64], counts: NDArray[np.int64]) -> CellFrame:
+    def over(cls, lowest: F64, highest: F64, counts: I64) -> CellFrame:
         """Lay ``counts`` cells from ``lowest`` to ``highest``; one along an axis whose length floats cannot divide."""
         with np.errstate(all="ignore"):
             per_unit = counts / (highest - lowest)
@@ -70,7 +69,7 @@ class CellFrame(NamedTuple):
         return int(self.counts.prod())
 
 
-def sample_of(records: Floats) -> NDArray[np.float64]:
+def sample_of(records: Floats) -> F64:
     """Return columns (6, k) of at most 1,024 ``records`` (n, 6), spread without a period that a lattice could share."""
     count = len(records)
     if count > MAX_SAMPLE:
@@ -78,7 +77,7 @@ def sample_of(records: Floats) -> NDArray[np.float64]:
     return records.T.astype(np.float64, order="C")
 
 
-def bulk_of(sample: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def bulk_of(sample: F64) -> tuple[F64, F64]:
     """Return the corners of the box that contains nearly all lower corners of the ``sample`` (6, k)."""
     corners = np.zeros((2, 3))
     for axis in range(3):
@@ -90,7 +89,7 @@ def bulk_of(sample: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     return corners[0], corners[1]
 
 
-def typical_edges(sample: NDArray[np.float64]) -> NDArray[np.float64]:
+def typical_edges(sample: F64) -> F64:
     """Return the mean edge on each axis of all but the largest and the infinite boxes of the ``sample`` (6, k)."""
     edges = np.zeros(3)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -102,7 +101,7 @@ def typical_edges(sample: NDArray[np.float64]) -> NDArray[np.float64]:
     return edges
 
 
-def within_budget(wanted: NDArray[np.float64], budget: float) -> NDArray[np.int64]:
+def within_budget(wanted: F64, budget: float) -> I64:
     """Return cell counts in the proportions of ``wanted`` (3,), each at least 1, their product at most ``budget``."""
     budget = max(budget, 1.0)
     counts = np.clip(np.nan_to_num(wanted, nan=1.0, posinf=budget), 1.0, budget)
@@ -150,7 +149,7 @@ class TileSweep:
         return cls(Columns.of(entries.boxes, entries.tags), starts, apart, listed)
 
     @property
-    def tags(self) -> NDArray[np.uint32]:
+    def tags(self) -> U32:
         """(m,) the numbers of the entries."""
         return self.columns.numbers[: self.starts[-1]]
 
@@ -227,7 +226,7 @@ def _listed(boxes: Floats, rows: Order, frame: CellFrame, thread_count: int) -> 
     return TileSweep.of(listed, starts, apart, others)
 
 
-def _too_many(spans: Keys) -> NDArray[np.bool_]:
+def _too_many(spans: Keys) -> Bools:
     """Return which boxes touch too many tiles to be listed."""
     wide, high = ((spans >> np.uint64(shift) & np.uint64(0xFFFF)) + np.uint64(1) for shift in (0, 16))
     touched = wide * high
@@ -297,9 +296,7 @@ def _deal(first: int, last: int, given: Sorted, spans: Keys, across: Integer, pl
 
 
 @kernel
-def _sweep(
-    first: int, last: int, chunk: Keys, columns: Columns, starts: Rows, again: NDArray[np.uint32]
-) -> tuple[int, int, int]:
+def _sweep(first: int, last: int, chunk: Keys, columns: Columns, starts: Rows, again: U32) -> tuple[int, int, int]:
     """Test the entries first … last − 1, each against those after it in its own list that start before it ends.
 
     Pairs of tags are written first, and become pairs of rows at the end.

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from choque._core import memory, threads
 from choque._core.cells import cell_along, choose_frame, extent_of, sort_into_cells
 from choque._core.kernel import forceinline, kernel
-from choque._core.lanes import bit_count, list_bits, lowest_bit, near_eight, near_eight_by_axis, prefetch
+from choque._core.lanes import bit_count, list_bits, lowest_bit, prefetch
 from choque._core.pair_keys import key_first, key_second
+from choque._core.point_lanes import near_eight, near_eight_by_axis
 from choque._core.types import F64, I32, I64, Integer
 from choque.neighbors._cells import Cells, Images, images_of, points_in
 from choque.neighbors.lists import Lists, write

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque._core.types import Floats, Pairs
+from choque._core.types import F64, I64, Bools, Floats, Pairs
 from choque._core.vector import orthonormalised
 from choque.bounds import Boxes
 from choque.broad.join import Task, join_boxes
@@ -49,7 +49,7 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
         return 0
     way = (bodies.position - position).astype(np.float64)
     boxes = box_bounds(bodies, 1)
-    first: NDArray[np.float64] = np.ones(len(bodies))
+    first: F64 = np.ones(len(bodies))
     _meet_planes(bodies, boxes, fast, way, first)
     pairs = _candidates(bodies, boxes, fast, way)
     if len(pairs):
@@ -80,13 +80,7 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
 
 
 @kernel
-def _mark_fast(
-    position: Floats,
-    before: Floats,
-    sizes: tuple[Any, Any, Any, Any],
-    is_fast: NDArray[np.bool_],
-    half: NDArray[np.float64],
-) -> Any:
+def _mark_fast(position: Floats, before: Floats, sizes: tuple[Any, Any, Any, Any], is_fast: Bools, half: F64) -> Any:
     """Mark the bodies that moved farther than `FAST` allows, with half their least extents; return how many.
 
     ``sizes`` are the kinds, the sizes, the hulls, and half the extents of the hulls.
@@ -107,17 +101,13 @@ def _mark_fast(
     return count
 
 
-def _times(
-    shapes: Shapes, pairs: Pairs, motion: NDArray[np.float64], corners: NDArray[np.float64] | None, threads: int | None
-) -> NDArray[np.float64]:
+def _times(shapes: Shapes, pairs: Pairs, motion: F64, corners: F64 | None, threads: int | None) -> F64:
     """Return when each pair first touches, 1 for pairs that do not; rows after the shapes are triangles."""
     found = impacts_of_shapes(shapes, pairs, motion, triangles=corners, tolerance=TOUCH, threads=threads)
     return np.where(found.hit, found.time, 1.0)
 
 
-def _with_triangles(
-    before: Shapes, after: Shapes, pairs: Pairs, motion: NDArray[np.float64]
-) -> tuple[Pairs, Pairs, NDArray[np.float64], NDArray[np.float64]]:
+def _with_triangles(before: Shapes, after: Shapes, pairs: Pairs, motion: F64) -> tuple[Pairs, Pairs, F64, F64]:
     """Return the pairs, one for each triangle of a mesh that a body may meet; those to test; their motion; corners.
 
     The triangles are those near the body's boxes before and after the step, in the frame that the mesh has then, and
@@ -141,11 +131,11 @@ def _with_triangles(
     return *(np.concatenate(part) for part in parts), corners  # type: ignore[return-value]
 
 
-def _candidates(bodies: Bodies, boxes: Boxes, fast: NDArray[np.int64], way: NDArray[np.float64]) -> Pairs:
+def _candidates(bodies: Bodies, boxes: Boxes, fast: I64, way: F64) -> Pairs:
     """Return the pairs of a fast body and one that it may meet: a static one, or any one if either is a bullet."""
     others = np.flatnonzero((bodies.kind != PLANE) & ~bodies.sensor & (bodies.static | bodies.bullet.any()))
 
-    def swept(rows: NDArray[np.int64]) -> Boxes:
+    def swept(rows: I64) -> Boxes:
         here = bodies.position[rows].astype(np.float64)
         reach = np.maximum(np.abs(boxes.lower[rows] - here), np.abs(boxes.upper[rows] - here))
         radius = np.linalg.norm(reach, axis=1)[:, np.newaxis]  # however the body turns
@@ -160,9 +150,7 @@ def _candidates(bodies: Bodies, boxes: Boxes, fast: NDArray[np.int64], way: NDAr
     return wanted
 
 
-def _meet_planes(
-    bodies: Bodies, boxes: Boxes, fast: NDArray[np.int64], way: NDArray[np.float64], first: NDArray[np.float64]
-) -> None:
+def _meet_planes(bodies: Bodies, boxes: Boxes, fast: I64, way: F64, first: F64) -> None:
     """Lower ``first`` to when the box of a fast body meets a plane."""
     for plane in np.flatnonzero((bodies.kind == PLANE) & ~bodies.sensor).tolist():
         met = (bodies.group[fast] & bodies.mask[plane] != 0) & (bodies.mask[fast] & bodies.group[plane] != 0)
@@ -174,7 +162,7 @@ def _meet_planes(
         first[fast[meets]] = np.minimum(first[fast[meets]], before[meets] / (before[meets] - after[meets]))
 
 
-def rotation_vectors(after: Floats, before: Floats, rows: NDArray[Any]) -> NDArray[np.float64]:
+def rotation_vectors(after: Floats, before: Floats, rows: NDArray[Any]) -> F64:
     """Return the rotation vectors (n, 3) from ``before`` to ``after`` of the given rows, 0 for others."""
     turn = after[rows].astype(np.float64) @ np.swapaxes(before[rows], 1, 2)
     axis = np.stack((turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]), 1)
@@ -185,11 +173,11 @@ def rotation_vectors(after: Floats, before: Floats, rows: NDArray[Any]) -> NDArr
     return found
 
 
-def matrices(turn: NDArray[np.float64]) -> NDArray[np.float64]:
+def matrices(turn: F64) -> F64:
     """Return the matrices (n, 3, 3) of rotation vectors (n, 3), by Rodrigues' formula."""
     angle = np.linalg.norm(turn, axis=1)[:, np.newaxis, np.newaxis]
     x, y, z = (turn / np.where(angle[:, 0] > 0, angle[:, 0], 1)).T
     none = np.zeros_like(x)
     skew = np.stack((none, -z, y, z, none, -x, -y, x, none), axis=1).reshape(-1, 3, 3)
-    found: NDArray[np.float64] = np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * (skew @ skew)
+    found: F64 = np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * (skew @ skew)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from choque._core import memory
 from choque._core.kernel import helper, kernel
 from choque._core.lane_code import LANES
-from choque._core.lanes import farthest_row
+from choque._core.point_lanes import farthest_row
 from choque._core.threads import over_ranges
 from choque._core.types import F64, I64, Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector

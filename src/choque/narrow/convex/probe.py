@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import prefetch
 from choque._core.threads import ranges, run
-from choque._core.types import Floats, Integer, Pairs, Rows
+from choque._core.types import F64, U8, Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract, unit
 from choque.narrow.convex.cores import SCAN_LIMIT, Cores, scan, support
 from choque.narrow.convex.epa import FULL, Polytope, epa_pair, new_polytope
@@ -51,18 +50,18 @@ SAFE_GAP = 1e-9
 class Probe(NamedTuple):
     """The results for k pairs."""
 
-    meets: NDArray[np.uint8]  # (k,) whether they intersect, touching included
-    depth: NDArray[np.float64]  # (k,) how deep they overlap; minus their distance where they do not
-    normal: NDArray[np.float64]  # (k, 3) unit vectors from the first body to the second
-    first: NDArray[np.float64]  # (k, 3) the point of the first body that is deepest in or nearest to the second
-    second: NDArray[np.float64]  # (k, 3) the same of the second body
+    meets: U8  # (k,) whether they intersect, touching included
+    depth: F64  # (k,) how deep they overlap; minus their distance where they do not
+    normal: F64  # (k, 3) unit vectors from the first body to the second
+    first: F64  # (k, 3) the point of the first body that is deepest in or nearest to the second
+    second: F64  # (k, 3) the same of the second body
     iterations: Rows  # (k, 2) of GJK and of EPA
     # (k, 3) the axis that separates the bodies, from the second to the first; 0 if they intersect
-    axis: NDArray[np.float64]
-    overlaps: NDArray[np.uint8]  # (k,) whether they do more than touch; under CONTACT
+    axis: F64
+    overlaps: U8  # (k,) whether they do more than touch; under CONTACT
     # (k, 3) the middle of the region in which overlapping bodies face each other; under CONTACT
-    middle: NDArray[np.float64]
-    is_full: NDArray[np.uint8]  # (k,) whether EPA needs a larger polytope
+    middle: F64
+    is_full: U8  # (k,) whether EPA needs a larger polytope
 
     @classmethod
     def empty(cls, count: int, make: Callable[..., Any] = np.zeros) -> Self:
@@ -78,12 +77,7 @@ class Probe(NamedTuple):
 
 
 def probe_pairs(
-    cores: Cores,
-    rows: Pairs,
-    wanted: int,
-    thread_count: int = 1,
-    axis: NDArray[np.float64] | None = None,
-    found: Probe | None = None,
+    cores: Cores, rows: Pairs, wanted: int, thread_count: int = 1, axis: F64 | None = None, found: Probe | None = None
 ) -> Probe:
     """Find what is ``wanted`` about pairs ``rows`` (k, 2) of ``cores``.
 
@@ -132,8 +126,8 @@ class Block(NamedTuple):
 
     verdict: Rows  # (B,)
     corner_count: Rows  # (B,) number of corners of the simplex
-    found: NDArray[np.float64]  # (B, 3) the final axis
-    corners: NDArray[np.float64]  # (B, 4, 3) the simplices
+    found: F64  # (B, 3) the final axis
+    corners: F64  # (B, 4, 3) the simplices
     rows: Rows  # (B, 4, 2)
 
 
