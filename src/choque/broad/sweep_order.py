@@ -13,11 +13,11 @@ from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.lanes import append_pairs
 from choque._core.overlap import AT_ONCE, PADDING, Columns, count_up_to, meeting
-from choque._core.sort import radix_sort
+from choque._core.sort import radix_sort, rows_by_key
 from choque._core.types import Floats, Integer, Keys, Rows
 
 Order: TypeAlias = NDArray[np.uint32]  # row numbers in sorted order
-RADIX_FROM = 2048  # shorter lists are sorted by NumPy, which has no tables to clear
+RADIX_FROM = 512  # shorter lists are sorted as they are, which needs no keys
 REPAIRS_PER_VALUE = 4  # limit of the exchanges per value that finish a 64-bit list whose high halves are sorted
 _HALF = np.uint64(32)
 _HIGH = np.uint64(0xFFFFFFFF00000000)
@@ -49,25 +49,25 @@ def widest_axis(records: Any, dimension: int) -> int:
 
 
 def order_of(values: Floats, thread_count: int) -> Order:
-    """Return the stable order of ``values`` (n,); −0 and 0 are equal. Exact, in linear time.
+    """Return the stable order of ``values`` (n,); −0 and 0 are equal. Exact.
 
-    Floats become integers of the same order, and integers are sorted by counting: 32-bit ones in three passes. Of
-    64-bit ones the high halves are sorted alone, and exchanges of neighbours finish the work where they are few; else
-    the low halves are sorted first.
+    Floats become integers of the same order, which are sorted with their places: by NumPy where it has vector
+    instructions for that, by counting in linear time elsewhere. Of 64-bit ones the high halves are sorted alone, and
+    exchanges of neighbours finish the work where they are few; else the low halves are sorted first.
     """
     count = values.size
     if count < RADIX_FROM:
         return np.argsort(values, kind="stable").astype(np.uint32)
     indices = np.arange(count, dtype=np.uint64)
     if values.dtype.itemsize == 4:
-        return _low_halves(radix_sort((_as_integers(values, np.int32) << _HALF) | indices, 32, 32, thread_count))
+        return rows_by_key((_as_integers(values, np.int32) << _HALF) | indices, 32, thread_count)
     integers = _as_integers(values, np.int64)
-    order = _low_halves(radix_sort((integers & _HIGH) | indices, 32, 32, thread_count))
+    order = rows_by_key((integers & _HIGH) | indices, 32, thread_count)
     repairs = REPAIRS_PER_VALUE * count
     if repair_order(order, values[order], repairs) <= repairs:
         return order
-    order = _low_halves(radix_sort((integers << _HALF) | indices, 32, 32, thread_count))
-    return _low_halves(radix_sort((integers[order] & _HIGH) | order, 32, 32, thread_count))
+    order = rows_by_key((integers << _HALF) | indices, 32, thread_count)
+    return radix_sort((integers[order] & _HIGH) | order, 32, 32, thread_count).astype(np.uint32)
 
 
 def _as_integers(values: Floats, integer: type[np.signedinteger[Any]]) -> Keys:
@@ -77,10 +77,6 @@ def _as_integers(values: Floats, integer: type[np.signedinteger[Any]]) -> Keys:
     ordered = bits ^ ((bits >> integer(width - 1)) | np.iinfo(integer).min)
     integers: Keys = ordered.view(f"u{bits.itemsize}").astype(np.uint64)
     return integers
-
-
-def _low_halves(keys: Keys) -> Order:
-    return keys.astype(np.uint32)
 
 
 def boxes_in_order(records: Floats, order: Order, axis: int, thread_count: int) -> Floats:

@@ -303,4 +303,4 @@ SORTS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.integer]]] = {
     "radix-cpu": lambda keys: np.asarray(order_of(keys, 1)),
     "numpy": lambda keys: np.argsort(keys, kind="stable"),
 }
-"""The three of a device, the one that ``sap-kdop`` uses on the CPU, and NumPy's."""
+"""The three of a device, the one that ``sap-kdop`` uses on the CPU (by vectors where NumPy has them), and NumPy's."""
