@@ -64,7 +64,7 @@ HEIGHT = 170
 NUMBERS_WIDTH = 62
 """Width of the axis labels of a plot, such as 100,000 [pixels]."""
 
-OUTLIER = 6.0
+OUTLIER = 3.0
 """Times are clipped at this multiple of the median: one step that loads something would flatten all others."""
 
 

@@ -19,7 +19,7 @@ RANDOM_SHAPES = ("triangle", "square", "pentagon", "hexagon", "star-4", "star-5"
 
 
 def direct_pair(*, case: int = 0) -> Model:
-    """Two shapes at rest whose boxes overlap (TestSPDirecto of the thesis).
+    """Two shapes at rest whose boxes overlap.
 
     Cases 0 to 3: square and hexagon; triangle and square, whose outlines do not meet; two stars, whose do; arrow head
     and rectangle.
@@ -40,7 +40,7 @@ def direct_pair(*, case: int = 0) -> Model:
 
 
 def concentric(*, count: int = 8) -> Model:
-    """Concentric rhombi that move left and right in turn; 1 s at 10 frames a second (TestIncrementalSP)."""
+    """Concentric rhombi that move left and right in turn; 1 s at 10 frames a second."""
     check.whole_number(count, "count", 0)
     rhombus = shapes.regular(4)
     polygons = tuple(rhombus * (row + 1.0) for row in range(count))
@@ -49,7 +49,7 @@ def concentric(*, count: int = 8) -> Model:
 
 
 def evenly_spread(*, side: int = 10, seed: int = 0) -> Model:
-    """Equal triangles on a grid that move slowly for 1 s; nothing ever meets (TestEquidistribucion)."""
+    """Equal triangles on a grid that move slowly for 1 s; nothing ever meets."""
     check.whole_number(side, "side", 1)
     random = np.random.default_rng(check.whole_number(seed, "seed", 0))
     spacing = 20.0 / side
@@ -63,7 +63,7 @@ def evenly_spread(*, side: int = 10, seed: int = 0) -> Model:
 
 
 def three_objects() -> Model:
-    """Three polygons, one not convex, for 10 s: 17 events, one of them multiple, at t = 2 (TestTresObjetos)."""
+    """Three polygons, one not convex, for 10 s: 17 events, one of them multiple, at t = 2."""
     polygons = (
         np.array([[-2.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 4.0]]),
         np.array([[-6.0, 7.0], [-4.0, 7.0], [-5.0, 9.0]]),
@@ -81,7 +81,7 @@ def random_objects(
     frame: float = 20.0,
     irregular: bool = False,
 ) -> Model:
-    """``n`` random shapes that fill a share ``occupancy`` of the frame; 1 s at 1000 frames a second (TestAleatorio).
+    """``n`` random shapes that fill a share ``occupancy`` of the frame; 1 s at 1000 frames a second.
 
     ``speed`` is ``"side"`` (0.3 to 3.5 times the smaller side of the box, a second) or ``"radius"`` (0.5 to 3.5 radii).
     Objects may overlap at the start.
