@@ -72,7 +72,7 @@ def test_two_volumes_are_shown_and_other_things_are_refused() -> None:
     alone = view_of(ball)
     assert isinstance(alone, VolumeView)
     assert not alone.pair.query().voxels
-    with pytest.raises(InvalidInput, match="A Counter was given to show; give a world"):
+    with pytest.raises(InvalidInput, match="type Counter was given to show; give a world"):
         view_of(Counter())
     with pytest.raises(InvalidInput, match="3 things were given"):
         view_of(1, 2, 3)

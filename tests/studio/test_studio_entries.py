@@ -22,7 +22,7 @@ def test_views_of_objects() -> None:
     assert isinstance(view, WorldView)
     assert view_of(view) is view
     assert isinstance(view_of("bowling"), WorldView)
-    with pytest.raises(InvalidInput, match="A list was given to show"):
+    with pytest.raises(InvalidInput, match="type list was given to show"):
         view_of([1, 2])
 
 

@@ -182,7 +182,7 @@ def test_show_takes_what_is_in_memory_and_a_notebook_frames_the_page() -> None:
         assert isinstance(studio.view, WorldView)
         assert studio.view.run.world is world
         assert f"127.0.0.1:{studio.port}/" in studio._repr_html_()
-    with pytest.raises(InvalidInput, match="A list was given"):
+    with pytest.raises(InvalidInput, match="type list was given"):
         show([])
 
 

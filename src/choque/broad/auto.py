@@ -59,7 +59,7 @@ WILDER = 2.0
 """A sorted order is reconsidered at once when bodies pass this multiple of the others that they passed before."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Choice:
     """The method that `auto` chose, and the reason."""
 
@@ -74,7 +74,7 @@ class Choice:
         """Why, in words."""
         return self.why if isinstance(self.why, str) else f"{self.why}, by the times measured on boxes like these"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.method}: {self.reason}"
 
 

@@ -126,8 +126,9 @@ def view_of(*things: Any) -> View:
     if found is not None:
         return found
     raise InvalidInput(
-        f"A {type(thing).__name__} was given to show; give a world, a run, a scene of bodies, a recording, bounds, a "
-        "kinetic sweep, areas of interest, neighbours, a broad phase, meshes, one or two volumes, or a path."
+        f"An object of type {type(thing).__name__} was given to show; give a world, a run, a scene of bodies, a "
+        "recording, bounds, a kinetic sweep, areas of interest, neighbours, a broad phase, meshes, one or "
+        "two volumes, or a path."
     )
 
 
