@@ -32,11 +32,11 @@ def _sphere_pass(which: int, table: Any, speed: Any, b: int, numbers: Any) -> No
     if which == 0:
         sphere_rows.solve_row(speed, table, 0, 0, b, 4, h, push, rate, scale, keep)
     elif which == 1:
-        sphere_rows.relax_row(speed, table, 0, 0, b, 4, h)
+        sphere_rows.relax_row(speed, table, 0, 0, b, 4, h, table[2:])
     elif which == 2:
         sphere_rows.solve_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, h, push, rate, scale, keep)
     else:
-        sphere_rows.relax_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, h)
+        sphere_rows.relax_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, h, table[2:])
 
 
 NUMBERS = np.array([240.0, 3.0, 20.0, 0.8, 0.2])
@@ -82,16 +82,16 @@ def test_manifolds_on_vectors_do_what_plain_python_does(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_spheres_on_vectors_do_what_plain_python_does(seed: int) -> None:
     random = np.random.default_rng(seed)
-    table = np.abs(random.normal(size=(2, sphere_rows.WIDTH))).astype(np.float32)
-    table[:, sphere_rows.NORMAL : sphere_rows.NORMAL + 3] = random.normal(size=(2, 3))
-    table[:, sphere_rows.GAP] = random.normal(size=2)
-    table[:, sphere_rows.SLIDE + 3], table[:, sphere_rows.EXTRA] = 0.0, [0, 1]
+    table = np.abs(random.normal(size=(4, sphere_rows.WIDTH))).astype(np.float32)  # two rows, and more of them
+    table[:2, sphere_rows.NORMAL : sphere_rows.NORMAL + 3] = random.normal(size=(2, 3))
+    table[:2, sphere_rows.GAP] = random.normal(size=2)
+    table[:2, sphere_rows.SLIDE + 3], table[:2, sphere_rows.EXTRA] = 0.0, [0, 1]
     given = table, _bodies(random)
     for b, d in ((1, 3), (4, 4)):
         _same(_sphere_pass, sphere_rows.solve_row, 0, given, b, (4, *NUMBERS))
-        _same(_sphere_pass, sphere_rows.relax_row, 1, given, b, (4, NUMBERS[0]))
+        _same(_sphere_pass, sphere_rows.relax_row, 1, given, b, (4, NUMBERS[0], table[2:]))
         _same(_sphere_pass, sphere_rows.solve_two_rows, 2, given, b, (2, d, 4, *NUMBERS))
-        _same(_sphere_pass, sphere_rows.relax_two_rows, 3, given, b, (2, d, 4, NUMBERS[0]))
+        _same(_sphere_pass, sphere_rows.relax_two_rows, 3, given, b, (2, d, 4, NUMBERS[0], table[2:]))
 
 
 @kernel

@@ -319,16 +319,16 @@ class World(Population, Queries):
             self._sensed = found.take_sensed(self._sensed, self._detection.sensed(bodies))
         ended = perf_counter()
         spans = (*found.seconds, answered - detected, moved - began + ended - answered)
-        return self._concluded(found, dt, spans, ended - began, impulses)
+        return self._concluded(found, dt, spans, ended - began, impulses, found.is_tested)
 
     def _rest(self, dt: float) -> StepReport:
         """Advance the time alone: all bodies sleep, and nothing has changed."""
         found = Detected(NO_PAIRS if self._latest is None else self._latest.pairs, self._detection.narrow, None)
         found.take_solved(Solved(0, partial(Contacts.none, self._bodies.dtype.type), Events.none, {}))
-        return replace(self._concluded(found, dt, (0.0,) * len(STAGES), 0.0, 0), has_exact_tests=False)
+        return self._concluded(found, dt, (0.0,) * len(STAGES), 0.0, 0, False)
 
     def _concluded(
-        self, found: Detected, dt: float, spans: tuple[float, ...], total: float, impulses: int
+        self, found: Detected, dt: float, spans: tuple[float, ...], total: float, impulses: int, is_tested: bool
     ) -> StepReport:
         """Go on to the next frame, in which ``found`` is the latest, and return its report."""
         self._frame += 1
@@ -348,7 +348,7 @@ class World(Population, Queries):
             box_tests=found.box_tests,
             filter_tests=found.filter_tests,
             filter_seconds=found.filter_seconds,
-            has_exact_tests=found.is_tested,
+            has_exact_tests=is_tested,
             detected=found,
         )
 

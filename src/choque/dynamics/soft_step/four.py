@@ -19,6 +19,8 @@ from choque._core.types import Integer
 V, W, MOVED, TURNED, SCALE = 0, 4, 8, 12, 15
 """Places in the row of a body: velocity, spin, what it has moved and turned in this step, and 1/√m; see `bodies`."""
 
+TOUCHED, SPEED, HELD = 8, 9, 13  # places in a row of `Kept.held`, and the width of it
+
 Contact: TypeAlias = tuple[Any, Any, Any]  # the row of a contact, and the rows of its bodies A and B
 
 
@@ -73,13 +75,12 @@ class Four:
 
     # Loading and storing
 
-    def four(self, at: Any) -> Any:
-        """Load four numbers of each row; ``at`` may be a place for each."""
-        places = at if isinstance(at, list) else [at] * len(self.starts)
+    def four(self, at: int, sources: list[Pointer] | None = None) -> Any:
+        """Load four numbers of each row, which may be in arrays of their own, as wide as the rows."""
         short = ir.VectorType(self.rows.element, 4)
         found = [
-            self.code.load(self.rows, self.code.plus(start, place), short)
-            for start, place in zip(self.starts, places, strict=True)
+            self.code.load(source, self.code.plus(start, at), short)
+            for start, source in zip(self.starts, sources or [self.rows] * len(self.starts), strict=True)
         ]
         return self.builder.fpext(self._joined(found), self.kind)
 

@@ -19,12 +19,12 @@ from choque._core.types import Floats, Integer, Keys, Rows
 from choque.dynamics.soft_step import rows as flat_rows
 from choque.dynamics.soft_step import sphere_rows as ball_rows
 from choque.dynamics.soft_step.bodies import SolverBodies
+from choque.dynamics.soft_step.four import HELD
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE, ManifoldRows
 from choque.dynamics.soft_step.spheres import LIVE, SLEEPING, SphereRows
 from choque.narrow.pair import ContactArrays
 
 FEATURES, COUNT = 0, 4  # places in a row of `Kept.marks`: four features, and the number of points
-TOUCHED, SPEED, HELD = 8, 9, 13  # places in a row of `Kept.held`, and the width of it
 
 OTHER, BALL, STATIC_BALL, WALL = range(4)
 """What a body is to the rows of spheres: a sphere that moves, a static one at rest, a plane, tile or box at rest."""

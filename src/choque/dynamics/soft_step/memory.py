@@ -13,19 +13,9 @@ from choque._core.morton import morton_order
 from choque._core.pair_keys import pack_pairs
 from choque._core.types import Keys, Pairs, Rows
 from choque.dynamics.response import State
+from choque.dynamics.soft_step.four import HELD
 from choque.dynamics.soft_step.islands import Rest, wake_islands
-from choque.dynamics.soft_step.kept import (
-    BALL,
-    COLORS,
-    COUNT,
-    HELD,
-    OTHER,
-    STATIC_BALL,
-    WALL,
-    Kept,
-    arrange,
-    part_starts,
-)
+from choque.dynamics.soft_step.kept import BALL, COLORS, COUNT, OTHER, STATIC_BALL, WALL, Kept, arrange, part_starts
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE
 from choque.dynamics.soft_step.pieces import Pieces
 from choque.dynamics.soft_step.substeps import part_cuts

@@ -18,8 +18,9 @@ from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
+from choque.dynamics.soft_step.four import HELD, SPEED, TOUCHED
 from choque.dynamics.soft_step.islands import STILL, find_changed, is_unchanged, join_touching, settle, wake_islands
-from choque.dynamics.soft_step.kept import FEATURES, HELD, SPEED, TOUCHED, Kept, adopt, lay_out, list_contacts, recycle
+from choque.dynamics.soft_step.kept import FEATURES, Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.locks import Locks
 from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
 from choque.dynamics.soft_step.memory import Memory
@@ -98,7 +99,7 @@ class SoftStep(Response):
         self._hulls: Any = None
         self._faces = HullFaces.of(None)
         none = np.empty(0, np.int32)
-        self._solved = SphereRows(none, none, _NO_ROWS), 0, ManifoldRows(none, none, none, _NO_ROWS), 0
+        self._solved = SphereRows(none, none, _NO_ROWS, _NO_ROWS), 0, ManifoldRows(none, none, none, _NO_ROWS), 0
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -304,9 +305,10 @@ class SoftStep(Response):
         made = SphereRows(
             np.empty(len(live), np.int32),
             np.empty(len(live), np.int32),
-            memory.aligned(len(live) * sphere_rows.WIDTH, np.float32).reshape(-1, sphere_rows.WIDTH),
+            _rows(len(live), sphere_rows.WIDTH),
+            _rows(len(live) if has_extras else 0, sphere_rows.WIDTH),
         )
-        _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, has_extras, made)
+        _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, made, held[1])
         return live, begins, made, held
 
     def _prepare_manifolds(self, faces: HullFaces, thread_count: int) -> tuple[Rows, Rows, ManifoldRows, _Held]:
@@ -325,7 +327,7 @@ class SoftStep(Response):
             np.empty(len(live), np.int32),
             np.empty(len(live), np.int32),
             np.empty(len(live), np.int32),
-            memory.aligned(len(live) * manifold_rows.WIDTH, np.float32).reshape(-1, manifold_rows.WIDTH),
+            _rows(len(live), manifold_rows.WIDTH),
         )
         _share(prepare_manifolds, len(live), thread_count, live, kept[2:], rows, moving, made)
         return live, begins, made, held
@@ -357,6 +359,10 @@ def _laid_out(
     slot, held = memory.empty(total, np.int32), memory.empty((total, HELD), np.float32)
     count = lay_out(kept, starts, is_live, live, begins, touched, slot, held) if total else 0
     return live[: begins[-1]], begins, (slot, held[:count])
+
+
+def _rows(count: int, width: int) -> NDArray[np.float32]:
+    return memory.aligned(count * width, np.float32).reshape(-1, width)
 
 
 def _share(kernel: Any, total: int, thread_count: int, *arguments: Any) -> None:

@@ -10,16 +10,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from choque._core.lane_code import I64, Array, Code, Int, Real, operation
+from choque._core.lane_code import I64, Array, Code, Int, Pointer, Real, operation
 from choque._core.vector import Vector, cross, dot
 from choque.dynamics.soft_step.four import MOVED, SCALE, Contact, Four, V, W
 
 # Places in a row; vectors take three, with something else behind them.
-# The first sixteen, a cache line, are all that solving and relaxing read where `EXTRA` is 0.
 NORMAL, EXTRA, GAP, MASS, IMPULSE, GREATEST = 0, 3, 4, 5, 6, 7
 SLIDE, SLIDE_MASS, ARM_A, ARM_B, MU = 8, 12, 13, 14, 15
-DRIVE, APPROACH, ROLL, ROLL_LIMIT, ROLL_MASS, SPIN_A, SPIN_B, BOUNCE, PULL = 16, 19, 20, 23, 24, 25, 26, 27, 28
-WIDTH = 32  # a row of 128 bytes is two cache lines
+# Places in a row of what passes read only where `EXTRA` is 1, or not at all.
+DRIVE, APPROACH, ROLL, ROLL_LIMIT, ROLL_MASS, SPIN_A, SPIN_B, BOUNCE, PULL = 0, 3, 4, 7, 8, 9, 10, 11, 12
+WIDTH = 16  # of both: a row of 64 bytes is a cache line
 
 
 class _Sphere(Four):
@@ -62,18 +62,18 @@ def _solve(row: _Sphere, moving: Any, inverse_h: Any, push: Any, rate: Any, scal
     row.finish(moving, row.mul(change, row.normal), [])
 
 
-def _relax(row: _Sphere, moving: Any, inverse_h: Any) -> None:
-    """Write the code of relaxing one contact, or two."""
+def _relax(row: _Sphere, moving: Any, inverse_h: Any, more: Pointer) -> None:
+    """Write the code of relaxing one contact, or two; ``more`` are the rows with `DRIVE`."""
     ahead = row.add(row.closing, row.mul(row.most(row.gap, row.zero), row.splat(inverse_h)))
     now, change = row.keep_impulse(row.sub(row.get(IMPULSE), row.mul(row.get(MASS), ahead)))
     arms = [row.get(place) for place in (ARM_A, ARM_B)]
     spin = row.add(row.mul(arms[0], row.spins[0]), row.mul(arms[1], row.spins[1]))
-    extra, places = row.get(EXTRA), []
-    for lane in row.quarters:
+    extra, drives = row.get(EXTRA), []
+    for lane in row.quarters:  # the normal, which is at hand, where there is none
         has_extra = row.builder.extract_element(row.more(extra, row.zero), I64(lane))
-        places.append(row.builder.select(has_extra, I64(DRIVE), I64(NORMAL)))
+        drives.append(Pointer(row.builder.select(has_extra, more.start, row.rows.start), row.rows.element))
     sliding = row.sub(row.sliding, row.mul(row.closing, row.normal))
-    sliding = row.add(row.sub(sliding, row.cross(spin, row.normal)), row.mul(extra, row.four(places)))
+    sliding = row.add(row.sub(sliding, row.cross(spin, row.normal)), row.mul(extra, row.four(DRIVE, drives)))
     old = row.three(row.four(SLIDE))
     wanted = row.three(row.sub(old, row.mul(row.get(SLIDE_MASS), sliding)))
     share = row.share(row.mul(row.get(MU), now), row.total(row.mul(wanted, wanted)))
@@ -137,18 +137,18 @@ def solve_two_rows(
 
 
 @operation(_one(_relax))
-def relax_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, inverse_h: Real) -> None:
+def relax_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, inverse_h: Real, more: Array) -> None:
     """Solve the normal impulse of contact ``t`` without the bias, then friction."""
-    _relax_plain(rows[t], speed, (a, b, moving), inverse_h)
+    _relax_plain(rows[t], more[t], speed, (a, b, moving), inverse_h)
 
 
 @operation(_two(_relax))
 def relax_two_rows(
-    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, inverse_h: Real
+    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, inverse_h: Real, more: Array
 ) -> None:
     """Relax contact ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
-    _relax_plain(rows[t], speed, (a, b, moving), inverse_h)
-    _relax_plain(rows[t + 1], speed, (c, d, moving), inverse_h)
+    _relax_plain(rows[t], more[t], speed, (a, b, moving), inverse_h)
+    _relax_plain(rows[t + 1], more[t + 1], speed, (c, d, moving), inverse_h)
 
 
 # Plain Python
@@ -167,7 +167,7 @@ def _solve_plain(
     _apply(row, speed, at, _keep_impulse(row, wanted), (0.0, 0.0, 0.0))
 
 
-def _relax_plain(row: Any, speed: Any, at: tuple[int, int, int], inverse_h: float) -> None:
+def _relax_plain(row: Any, more: Any, speed: Any, at: tuple[int, int, int], inverse_h: float) -> None:
     a, b, _ = at
     closing, gap = _closing_and_gap(row, speed, a, b)
     wanted = float(row[IMPULSE]) - float(row[MASS]) * (closing + max(gap, 0.0) * inverse_h)
@@ -175,7 +175,7 @@ def _relax_plain(row: Any, speed: Any, at: tuple[int, int, int], inverse_h: floa
     normal, old = _vector(row, NORMAL), _vector(row, SLIDE)
     arm_a, arm_b, extra = float(row[ARM_A]), float(row[ARM_B]), float(row[EXTRA])
     x, y, z = (arm_a * speed[a, W + axis] + arm_b * speed[b, W + axis] for axis in range(3))
-    around, drive = cross((x, y, z), normal), _vector(row, DRIVE if extra > 0 else NORMAL)
+    around, drive = cross((x, y, z), normal), _vector(more, DRIVE) if extra > 0 else normal
     between = _between(speed, V, a, b)
     new = []
     for axis in range(3):

@@ -25,7 +25,7 @@ from choque.dynamics.soft_step.bodies import (
     SURFACE,
     SolverBodies,
 )
-from choque.dynamics.soft_step.four import MOVED, SCALE, V, W, are_apart
+from choque.dynamics.soft_step.four import MOVED, SCALE, SPEED, TOUCHED, V, W, are_apart
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.sphere_rows import (
     APPROACH,
@@ -54,7 +54,6 @@ from choque.dynamics.soft_step.sphere_rows import (
     solve_two_rows,
 )
 from choque.narrow.manifolds.rounds import sphere_gap
-from choque.narrow.shapes import PLANE
 
 LIVE, SLEEPING = 1, 2  # a pair that is solved in a step, and one that is not looked at
 
@@ -64,7 +63,8 @@ class SphereRows(NamedTuple):
 
     a: I32
     b: I32
-    row: F32  # (t, 32): see `sphere_rows`
+    row: F32  # (t, 16): see `sphere_rows`
+    more: F32  # (t, 16): what rebound, rolling and belts need; empty without them
 
 
 @kernel
@@ -86,23 +86,11 @@ def touch_spheres(
             x, y, z = x * inverse, y * inverse if distance > 0 else 1.0, z * inverse
             gap = distance - ball[a, RADIUS] - ball[b, RADIUS]
         else:
-            (x, y, z), gap = _gap(kind, pose, size, a, b)
+            (x, y, z), gap = sphere_gap(kind, pose, size, a, b)
         touch[pair, 0], touch[pair, 1], touch[pair, 2], touch[pair, 3] = x, y, z, gap
         is_live[pair] = LIVE if gap < ball[a, REACH] + ball[b, REACH] else 0
         if not (awake[a] or awake[b]):
             is_live[pair] = SLEEPING
-
-
-@helper
-def _gap(kind: Any, pose: Any, size: Any, a: Integer, b: Integer) -> Any:
-    """Return the normal from sphere ``a`` to body ``b``, and the gap between them."""
-    if kind[b] == PLANE:
-        away = (-pose[b, 4], -pose[b, 7], -pose[b, 10])
-        gap = -size[a, 0]
-        for axis in range(3):
-            gap += (pose[b, axis] - pose[a, axis]) * away[axis]
-        return away, gap
-    return sphere_gap(kind, pose, size, a, b)
 
 
 @kernel
@@ -113,17 +101,17 @@ def prepare_spheres(
     kept: tuple[Any, Any, Any],
     touch: Any,
     bodies: SolverBodies,
-    has_extras: bool,
     rows: SphereRows,
+    after: Floats,
 ) -> None:
     """Make the rows ``first … last − 1`` from the pairs ``live``, with the impulses that were held.
 
-    ``kept`` are the pairs, the slots, and the impulses held; ``has_extras`` is False if no body rebounds, resists
-    rolling, or has a moving surface.
+    ``kept`` are the pairs, the slots, and the impulses held; ``after`` what is held after the step, which takes how
+    fast bodies meet.
     """
     pairs, slot, held = kept
     ball, speed, _, _, pull, material = bodies[5:]
-    a_row, b_row, row = rows
+    a_row, b_row, row, more = rows
     for t in range(first, last):
         pair = live[t]
         a, b, at = pairs[pair, 0], pairs[pair, 1], slot[pair]
@@ -141,42 +129,37 @@ def prepare_spheres(
             along = np.float64(touch[pair, axis])
             row[t, NORMAL + axis] = along
             row[t, SLIDE + axis] = held[at, 1 + axis] if at >= 0 else 0.0
-            row[t, ROLL + axis] = held[at, 4 + axis] if at >= 0 else 0.0
             across += row[t, SLIDE + axis] * along
             approach += along * (light_b * speed[b, V + axis] - light_a * speed[a, V + axis])
-            pulled += along * (light_b * pull[b, axis] - light_a * pull[a, axis])
         for axis in range(3):
             row[t, SLIDE + axis] -= across * row[t, NORMAL + axis]
-        row[t, APPROACH], row[t, PULL] = approach, pulled
-        row[t, EXTRA] = row[t, ROLL_LIMIT] = row[t, BOUNCE] = 0.0
-        if not has_extras:
+        after[t, SPEED] = -approach
+        row[t, EXTRA] = 0.0
+        if more.shape[0] == 0:
             continue
         for axis in range(3):
+            more[t, ROLL + axis] = held[at, 4 + axis] if at >= 0 else 0.0
+            pulled += np.float64(touch[pair, axis]) * (light_b * pull[b, axis] - light_a * pull[a, axis])
             drive += row[t, NORMAL + axis] * (material[b, SURFACE + axis] - material[a, SURFACE + axis])
+        more[t, APPROACH], more[t, PULL] = approach, pulled
         for axis in range(3):
             along = material[b, SURFACE + axis] - material[a, SURFACE + axis] - drive * row[t, NORMAL + axis]
-            row[t, DRIVE + axis] = along
+            more[t, DRIVE + axis] = along
             extra += abs(along)
-        row[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
+        more[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
         radius_a, radius_b = ball[a, RADIUS], ball[b, RADIUS]
         radius = radius_a if arm_b == 0 else radius_a * radius_b / (radius_a + radius_b)
-        row[t, ROLL_LIMIT] = max(material[a, ROLLING], material[b, ROLLING]) * radius
-        row[t, EXTRA] = 1.0 if extra + row[t, ROLL_LIMIT] > 0 else 0.0
+        more[t, ROLL_LIMIT] = max(material[a, ROLLING], material[b, ROLLING]) * radius
+        row[t, EXTRA] = 1.0 if extra + more[t, ROLL_LIMIT] > 0 else 0.0
         spin_a, spin_b = arm_a / radius_a, arm_b / radius_b if arm_b > 0 else 0.0
-        row[t, SPIN_A], row[t, SPIN_B] = spin_a, spin_b
-        row[t, ROLL_MASS] = 1.0 / (spin_a * spin_a + spin_b * spin_b)
+        more[t, SPIN_A], more[t, SPIN_B] = spin_a, spin_b
+        more[t, ROLL_MASS] = 1.0 / (spin_a * spin_a + spin_b * spin_b)
 
 
 @forceinline
-def _push(speed: Any, body: Integer, scale: float, by: Vector) -> None:
+def _add(speed: Any, body: Integer, at: Integer, scale: float, by: Vector) -> None:
     for axis in range(3):
-        speed[body, V + axis] += scale * by[axis]
-
-
-@forceinline
-def _spin(speed: Any, body: Integer, scale: float, by: Vector) -> None:
-    for axis in range(3):
-        speed[body, W + axis] += scale * by[axis]
+        speed[body, at + axis] += scale * by[axis]
 
 
 @forceinline
@@ -194,17 +177,17 @@ def _apply(row: Any, t: Integer, at: tuple[Any, Any, Any], speed: Any, by: Vecto
     """Apply the impulse ``by`` to both bodies; ``slide`` is the part of it that is friction."""
     a, b, moving = at
     twist = cross((row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2]), slide)
-    _push(speed, a, -speed[a, SCALE], by)
-    _spin(speed, a, -row[t, ARM_A], twist)
+    _add(speed, a, V, -speed[a, SCALE], by)
+    _add(speed, a, W, -row[t, ARM_A], twist)
     if b < moving:
-        _push(speed, b, speed[b, SCALE], by)
-        _spin(speed, b, -row[t, ARM_B], twist)
+        _add(speed, b, V, speed[b, SCALE], by)
+        _add(speed, b, W, -row[t, ARM_B], twist)
 
 
 @helper
 def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer) -> None:
     """Apply the impulses so far."""
-    a_row, b_row, row = rows
+    a_row, b_row, row, more = rows
     for t in range(first, last):
         a, b, impulse = a_row[t], b_row[t], row[t, IMPULSE]
         slide = (row[t, SLIDE], row[t, SLIDE + 1], row[t, SLIDE + 2])
@@ -214,17 +197,17 @@ def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, mo
             impulse * row[t, NORMAL + 2] + slide[2],
         )
         _apply(row, t, (a, b, moving), speed, by, slide)
-        if row[t, ROLL_LIMIT] > 0:
-            roll = (row[t, ROLL], row[t, ROLL + 1], row[t, ROLL + 2])
-            _spin(speed, a, -row[t, SPIN_A], roll)
+        if row[t, EXTRA] > 0 and more[t, ROLL_LIMIT] > 0:
+            roll = (more[t, ROLL], more[t, ROLL + 1], more[t, ROLL + 2])
+            _add(speed, a, W, -more[t, SPIN_A], roll)
             if b < moving:
-                _spin(speed, b, row[t, SPIN_B], roll)
+                _add(speed, b, W, more[t, SPIN_B], roll)
 
 
 @helper
 def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: Rates) -> None:
     """Normal impulses, with the soft bias that corrects overlap."""
-    a_row, b_row, row = rows
+    a_row, b_row, row, _ = rows
     inverse_h, push = rates.inverse_h, rates.push
     t = first
     while t < last:
@@ -244,41 +227,42 @@ def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, m
 @helper
 def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: Rates) -> None:
     """Normal impulses without the bias, so that what it added leaves the velocities again; then friction."""
-    a_row, b_row, row = rows
+    a_row, b_row, row, more = rows
     t = first
     while t < last:
         a, b = a_row[t], b_row[t]
         if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
-            relax_two_rows(speed, row, t, a, b, a_row[t + 1], b_row[t + 1], moving, rates.inverse_h)
+            relax_two_rows(speed, row, t, a, b, a_row[t + 1], b_row[t + 1], moving, rates.inverse_h, more)
             if row[t + 1, EXTRA] > 0:
-                _roll(row, t + 1, a_row[t + 1], b_row[t + 1], speed, moving)
+                _roll(rows, t + 1, speed, moving)
             step = 2
         else:
-            relax_row(speed, row, t, a, b, moving, rates.inverse_h)
+            relax_row(speed, row, t, a, b, moving, rates.inverse_h, more)
             step = 1
         if row[t, EXTRA] > 0:
-            _roll(row, t, a, b, speed, moving)
+            _roll(rows, t, speed, moving)
         t += step
 
 
 @helper
-def _roll(row: Any, t: Integer, a: Integer, b: Integer, speed: Any, moving: Integer) -> None:
+def _roll(rows: SphereRows, t: Integer, speed: Any, moving: Integer) -> None:
     """Resist rolling by a torque of at most the limit times the normal impulse."""
-    if row[t, ROLL_LIMIT] == 0:
+    a, b, row, more = rows.a[t], rows.b[t], rows.row, rows.more
+    if more[t, ROLL_LIMIT] == 0:
         return
     impulse = row[t, IMPULSE]
-    spin = _between(speed, W, a, b, row[t, SPIN_A], row[t, SPIN_B])
-    mass, most = row[t, ROLL_MASS], row[t, ROLL_LIMIT] * impulse
-    x, y, z = row[t, ROLL] - mass * spin[0], row[t, ROLL + 1] - mass * spin[1], row[t, ROLL + 2] - mass * spin[2]
+    spin = _between(speed, W, a, b, more[t, SPIN_A], more[t, SPIN_B])
+    mass, most = more[t, ROLL_MASS], more[t, ROLL_LIMIT] * impulse
+    x, y, z = more[t, ROLL] - mass * spin[0], more[t, ROLL + 1] - mass * spin[1], more[t, ROLL + 2] - mass * spin[2]
     square = x * x + y * y + z * z
     if square > most * most:
         share = most / math.sqrt(square)
         x, y, z = share * x, share * y, share * z
-    by = (x - row[t, ROLL], y - row[t, ROLL + 1], z - row[t, ROLL + 2])
-    row[t, ROLL], row[t, ROLL + 1], row[t, ROLL + 2] = x, y, z
-    _spin(speed, a, -row[t, SPIN_A], by)
+    by = (x - more[t, ROLL], y - more[t, ROLL + 1], z - more[t, ROLL + 2])
+    more[t, ROLL], more[t, ROLL + 1], more[t, ROLL + 2] = x, y, z
+    _add(speed, a, W, -more[t, SPIN_A], by)
     if b < moving:
-        _spin(speed, b, row[t, SPIN_B], by)
+        _add(speed, b, W, more[t, SPIN_B], by)
 
 
 @helper
@@ -288,24 +272,24 @@ def bounce_spheres(count: Integer, rows: SphereRows, speed: Any, moving: Integer
     The speed at the moment of impact follows from the speed, the gap and the acceleration at the start of the step; at
     the end of the step the bodies are a gap apart again. So height is kept, whatever the length of the step.
     """
-    a_row, b_row, row = rows
+    a_row, b_row, row, more = rows
     for t in range(count):
-        if row[t, BOUNCE] == 0 or row[t, APPROACH] > -threshold or row[t, GREATEST] == 0:
+        if more[t, BOUNCE] == 0 or more[t, APPROACH] > -threshold or row[t, GREATEST] == 0:
             continue
         a, b = a_row[t], b_row[t]
         normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
         scale_a, scale_b = speed[a, SCALE], speed[b, SCALE]
         parting = dot(normal, _between(speed, V, a, b, scale_a, scale_b))
         gap = row[t, GAP] + dot(normal, _between(speed, MOVED, a, b, scale_a, scale_b))
-        wanted = rebound(row[t, APPROACH], row[t, GAP], gap, row[t, PULL], row[t, BOUNCE])
+        wanted = rebound(more[t, APPROACH], row[t, GAP], gap, more[t, PULL], more[t, BOUNCE])
         impulse = max(row[t, IMPULSE] - row[t, MASS] * (parting - wanted), 0.0)
         change = impulse - row[t, IMPULSE]
         row[t, IMPULSE] = impulse
         row[t, GREATEST] = max(row[t, GREATEST], impulse)
         by = (change * normal[0], change * normal[1], change * normal[2])
-        _push(speed, a, -scale_a, by)
+        _add(speed, a, V, -scale_a, by)
         if b < moving:
-            _push(speed, b, scale_b, by)
+            _add(speed, b, V, scale_b, by)
 
 
 @helper
@@ -323,13 +307,13 @@ def rebound(approach: float, gap: float, gap_after: float, pull: float, restitut
 @kernel
 def store_spheres(first: Integer, last: Integer, rows: SphereRows, threshold: float, held: Floats) -> None:
     """Keep the impulses of the rows ``first … last − 1`` for the next step."""
-    row = rows.row
+    row, more = rows.row, rows.more
     for t in range(first, last):
-        bounced = row[t, BOUNCE] > 0 and row[t, APPROACH] < -threshold  # its impulse will not act again
-        held[t, 0] = 0.0 if bounced else row[t, IMPULSE]
+        held[t, 0] = row[t, IMPULSE]
         for axis in range(3):
             held[t, 1 + axis] = row[t, SLIDE + axis]
-            held[t, 4 + axis] = row[t, ROLL + axis]
+            held[t, 4 + axis] = more[t, ROLL + axis] if more.shape[0] > 0 else 0.0
+        if more.shape[0] > 0 and more[t, BOUNCE] > 0 and more[t, APPROACH] < -threshold:
+            held[t, 0] = 0.0  # it will not act again
         held[t, 7] = 0.0
-        held[t, 8] = row[t, GREATEST] > 0 or row[t, GAP] <= 0
-        held[t, 9] = -row[t, APPROACH]
+        held[t, TOUCHED] = row[t, GREATEST] > 0 or row[t, GAP] <= 0

@@ -11,7 +11,7 @@ from choque._core.vector import Vector, add, along, dot, scaled, subtract
 from choque.narrow.capsule import closest_on_axis
 from choque.narrow.manifolds.solids import BOX, PosedSolids, Scratch, axis_of, center, put_point, toward, within
 from choque.narrow.pair import ContactArrays, clamp
-from choque.narrow.shapes import CAPSULE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, PLANE, SPHERE, TILE
 
 ALIGNED = 0.996  # cosine of the angle below which two capsules touch along a stretch, in two points: 5 degrees
 
@@ -55,9 +55,12 @@ def round_manifolds(
 def sphere_gap(kind: Any, pose: Any, size: Any, a: Integer, b: Integer) -> tuple[Vector, float]:
     """Return the unit vector from sphere ``a`` to solid ``b``, and their signed distance.
 
-    ``b`` is a sphere, capsule, tile or box. Where centres coincide, the second solid is above.
+    ``b`` is a sphere, capsule, plane, tile or box. Where centres coincide, the second solid is above.
     """
     between = subtract(center(pose, b), center(pose, a))
+    if kind[b] == PLANE:
+        down = scaled(axis_of(pose, b, 1), -1.0)
+        return down, dot(between, down) - size[a, 0]
     if kind[b] == SPHERE or kind[b] == CAPSULE:
         if kind[b] == CAPSULE:
             axis = axis_of(pose, b, 2)
