@@ -20,7 +20,7 @@ kernels: .venv/core.stamp  ## those that the tests use, compiled beforehand; wha
 	$(BIN)/choque doctor --warm-up
 
 coverage: .venv/test.stamp  ## the same, with the lines that are reached; compiled kernels are left out
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-fail-under=90
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-fail-under=95
 
 coverage-kernels: .venv/test.stamp  ## the lines of kernels that are reached when they run as plain Python, in minutes
 	$(BIN)/python .ci/kernel_coverage.py
