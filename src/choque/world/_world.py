@@ -25,7 +25,6 @@ from choque.narrow.pair import MAX_POINTS, Contacts
 from choque.world._population import Population
 from choque.world._queries import Queries
 from choque.world.bodies import Before, Bodies, state_hash
-from choque.world.bounds import kept_bounds
 from choque.world.detection import NO_PAIRS, Detected, Detection
 from choque.world.report import STAGES, StepReport
 from choque.world.settings import Settings, float_name
@@ -380,7 +379,7 @@ class World(Population, Queries):
         A new broad phase gets the bounds that suit it, unless ``bounds`` are given, and none of the options of the
         former one; a new response gets none of the former one's. A call that raises changes nothing.
         """
-        settings = self._changed(broad, bounds, narrow, broad_options)
+        settings = self.settings.changed(broad, bounds, narrow, broad_options)
         if response is not None:
             settings = replace(settings, response=response, response_options={})
         if response_options is not None:
@@ -389,7 +388,7 @@ class World(Population, Queries):
 
     def shadow(self, broad: str, *, bounds: str | None = None, **broad_options: Any) -> Detection:
         """Return a second detection with other methods, for the same bodies; it does not affect this world."""
-        return Detection(self._changed(broad, bounds, None, broad_options))
+        return Detection(self.settings.changed(broad, bounds, None, broad_options))
 
     @one_thread
     def copy(self) -> Self:
@@ -443,19 +442,6 @@ class World(Population, Queries):
                 response.check(self._bodies)
         response.threads = settings.threads
         self._response, self._detection, self.settings = response, Detection(settings), settings
-
-    def _changed(
-        self, broad: str | None, bounds: str | None, narrow: str | None, broad_options: dict[str, Any]
-    ) -> Settings:
-        """The settings with what is not None in the place of what is there."""
-        now = self.settings
-        return replace(
-            now,
-            broad=now.broad if broad is None else broad,
-            bounds=bounds or (now.bounds if broad is None else kept_bounds(now.bounds)),
-            narrow=now.narrow if narrow is None else narrow,
-            broad_options=broad_options if broad is not None else {**now.broad_options, **broad_options},
-        ).checked()
 
     def _thread_count(self) -> int:
         return threads.resolve_count(self.settings.threads, len(self))

@@ -15,7 +15,7 @@ from choque.broad.devices import on_device
 from choque.dynamics.response import create_response
 from choque.errors import UnknownName
 from choque.narrow.rules import RULES
-from choque.world.bounds import find_bounds
+from choque.world.bounds import find_bounds, kept_bounds
 
 DTYPES = ("float32", "float64")
 
@@ -70,6 +70,16 @@ class Settings:
         create_response(self.response, **self.response_options)
         broad.find(self.broad).with_options(self.method_options())
         return self
+
+    def changed(self, broad: str | None, bounds: str | None, narrow: str | None, broad_options: dict[str, Any]) -> Self:
+        """Return the settings with what is not None in the place of what is there, checked."""
+        return replace(
+            self,
+            broad=self.broad if broad is None else broad,
+            bounds=bounds or (self.bounds if broad is None else kept_bounds(self.bounds)),
+            narrow=self.narrow if narrow is None else narrow,
+            broad_options=broad_options if broad is not None else {**self.broad_options, **broad_options},
+        ).checked()
 
     @classmethod
     def from_file(cls, stored: Mapping[str, Any]) -> Self:
