@@ -62,6 +62,7 @@ def collect(unpacked: Path) -> None:
             "NUMBA_CPU_NAME": family.name,
             "NUMBA_CPU_FEATURES": family.features,
             "NUMBA_CACHE_DIR": cache,
+            "CHOQUE_COMPILERS": "1",  # what another process compiles is not collected
             "PYTHONPATH": str(unpacked),  # the files and entry points that are shipped
         }
         environment.pop("NUMBA_OPT", None)

@@ -37,6 +37,8 @@ settings.register_profile(
 )
 settings.load_profile("choque")
 
+os.environ.setdefault("CHOQUE_COMPILERS", "1")  # several tests run at a time already
+
 gc.set_threshold(50_000, 20, 50)  # compiling makes objects by the million, few of them in circles
 
 

@@ -181,19 +181,20 @@ def test_data_of_older_sources_are_removed_after_a_while(
 
 
 def test_compiling_is_announced_with_a_count_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    from choque._core import compile_beside, progress
     from choque._core import kernel as kernels
-    from choque._core import progress
 
-    listener, own, said = kernels._Announcement(), SimpleNamespace(), []
+    listener, own, said = kernels._Announcement(), SimpleNamespace(py_func=compile_three), []
     monkeypatch.setattr(kernels, "_ours", [own])
-    monkeypatch.setattr(kernels, "FIRST_CALLS", {f"{__name__}.compile_three": 3})
+    call = compile_beside.FirstCall(f"{__name__}:compile_three", [[f"{__name__}:compile_three", []]] * 3)
+    monkeypatch.setattr(compile_beside, "first_calls", lambda: [call])
     clock = iter(range(0, 60, 6))
     monkeypatch.setattr(kernels, "perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr(progress.Line, "lines", [])
     monkeypatch.setattr(kernels.troubles, "unkept", "")  # a full disk, as other tests plant it, changes the words
 
     def compile_one(dispatcher: object) -> None:
-        listener.on_start(SimpleNamespace(data={"dispatcher": dispatcher}))
+        listener.on_start(SimpleNamespace(data={"dispatcher": dispatcher, "args": ()}))
         listener.on_end(SimpleNamespace(data={"dispatcher": dispatcher}))
 
     with progress.sent_to(said.append):

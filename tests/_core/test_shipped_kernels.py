@@ -72,7 +72,7 @@ def _call(
     """Call the kernel in a new process; return its answer, and how many kernels it compiled, parts not counted."""
     given = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_CPU")}
     given["PYTHONPATH"] = os.pathsep.join([str(folder), *sys.path])
-    given |= {"NUMBA_CACHE_DIR": str(cache), **environment}
+    given |= {"NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1", **environment}
     arguments = [str(folder / "shipped"), *(["collect"] if is_collecting else [])]
     command = [sys.executable, "-c", CALL.format(fits=fits), *arguments]
     done = subprocess.run(command, env=given, capture_output=True, text=True, check=True)

@@ -51,7 +51,13 @@ def random_contacts(random: np.random.Generator, bodies: Any, count: int) -> Con
     pairs = pairs[np.sort(random.permutation(len(pairs))[:count])]
     normal = random.normal(size=(len(pairs), 3))
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    return Contacts.of_points(pairs, random.uniform(-2, 2, (len(pairs), 3)), normal, random.random(len(pairs)))
+    return contacts_of_points(pairs, random.uniform(-2, 2, (len(pairs), 3)), normal, random.random(len(pairs)))
+
+
+def contacts_of_points(pairs: np.ndarray, point: np.ndarray, normal: np.ndarray, depth: np.ndarray) -> Contacts:
+    """Contacts with one point for each pair: ``point`` (m, 3), ``normal`` (m, 3) and ``depth`` (m,)."""
+    features, counts = np.zeros((len(pairs), 1), np.uint32), np.ones(len(pairs), np.uint8)
+    return Contacts(pairs, normal, point[:, np.newaxis], -depth[:, np.newaxis], features, counts)
 
 
 def contact_speed(bodies: Any, contacts: Contacts, row: int) -> float:

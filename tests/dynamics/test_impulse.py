@@ -6,13 +6,20 @@ import copy
 
 import numpy as np
 import pytest
-from dynamics_oracles import contact_speed, energy, momenta, random_contacts, random_state, respond_plainly
+from dynamics_oracles import (
+    contact_speed,
+    contacts_of_points,
+    energy,
+    momenta,
+    random_contacts,
+    random_state,
+    respond_plainly,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.dynamics import create_response
 from choque.dynamics.mechanics import angular_momentum, kinetic_energy, momentum
-from choque.narrow.pair import Contacts
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -68,7 +75,7 @@ def test_a_static_body_keeps_its_velocity_and_counts_with_it() -> None:
     bodies.velocity[:] = [[10, 0, 0], [-1, 0, 0]]
     bodies.angular_velocity[:] = 0
     bodies.restitution[:] = 0.5
-    contact = Contacts.of_points(
+    contact = contacts_of_points(
         np.array([[0, 1]], np.int32), np.array([[1.0, 0, 0]]), np.array([[1.0, 0, 0]]), np.array([0.1])
     )
     assert create_response("impulse").respond(bodies, contact, 1 / 60) == 1
@@ -101,7 +108,7 @@ def test_impulses_follow_one_another() -> None:
     bodies.restitution[:] = 1
     pairs = np.array([[0, 1], [1, 2]], np.int32)
     normal = np.array([[1.0, 0, 0], [1.0, 0, 0]])
-    contacts = Contacts.of_points(pairs, np.array([[1.0, 0, 0], [3.0, 0, 0]]), normal, np.full(2, 0.01))
+    contacts = contacts_of_points(pairs, np.array([[1.0, 0, 0], [3.0, 0, 0]]), normal, np.full(2, 0.01))
     assert create_response("impulse").respond(bodies, contacts, 1 / 60) == 2
     np.testing.assert_allclose(bodies.velocity[:, 0], [0, 0, 3], atol=1e-14)
 

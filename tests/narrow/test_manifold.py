@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from dynamics_oracles import contacts_of_points
 
 from choque.narrow import Contacts
 from choque.narrow.pair import MAX_POINTS, ContactArrays
@@ -11,7 +12,7 @@ from choque.narrow.pair import MAX_POINTS, ContactArrays
 def of_points(count: int) -> Contacts:
     random = np.random.default_rng(count)
     pairs = np.stack((np.arange(count), np.arange(count) + 1), axis=1).astype(np.int32)
-    return Contacts.of_points(
+    return contacts_of_points(
         pairs, random.normal(size=(count, 3)), random.normal(size=(count, 3)), random.random(count)
     )
 

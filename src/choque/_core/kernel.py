@@ -8,7 +8,6 @@ module, or in the user's cache folder where the package is read-only, until a fi
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import cached_property
 from time import perf_counter
@@ -26,8 +25,7 @@ from choque._core.progress import Line, count_words
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-TRIED = (0, 63), (0, 68)
-"""The oldest and the newest Numba whose inner names `choque._core.kernel_compiler` was tried with."""
+TRIED = (0, 63), (0, 68)  # the oldest and the newest Numba whose inner names `kernel_compiler` was tried with
 
 
 def _pipelines() -> tuple[Any, Any]:
@@ -42,10 +40,8 @@ def _pipelines() -> tuple[Any, Any]:
 KERNEL_PIPELINE, PART_PIPELINE = _pipelines()
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-"""How kernels are compiled."""
-
+# Parts count no references, and Python cannot call them:
 PART_OPTIONS: dict[str, Any] = {**OPTIONS, "_nrt": False, "no_cpython_wrapper": True}
-"""How parts of kernels are compiled: without counting references, and without what Python needs to call them."""
 
 
 def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -110,36 +106,18 @@ def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -
     return cast("Callable[Parameters, Result]", compiled)
 
 
-_ours: WeakSet[Any] = WeakSet()
-"""Kernels and parts; functions of users that Numba compiles in this process are not announced."""
-
-FIRST_CALLS = {
-    "choque._pairs.pairs": 7,
-    "choque._join.join": 10,
-    "choque.boxes._suppress.suppress": 5,
-    "choque.neighbors._find.find": 7,
-    "choque.world._world.World.step": 10,
-    "choque.dynamics.soft_step.response.SoftStep.respond": 16,
-    "choque.interest._areas.Areas.__init__": 9,
-    "choque.meshes._collide.collide": 8,
-}
-"""How many kernels a call compiles when it is the first one, about."""
-
-SECONDS_EACH = 0.5
-"""Typical time to compile one kernel, until this process has compiled some itself."""
+_ours: WeakSet[Any] = WeakSet()  # kernels and parts; functions of users are not announced
+SECONDS_EACH = 0.5  # typical time to compile one kernel, until this process has compiled some itself
 
 
 class _Announcement(event.Listener):
     """Counts the kernels that this process compiles, and shows a line meanwhile."""
 
     def __init__(self) -> None:
-        self.count = 0
-        """Number of kernels that this process has compiled, without those that it loaded from disk."""
-        self.seconds = 0.0
-        """Time spent compiling them."""
+        self.count = 0  # kernels that this process has compiled, without those that it loaded from disk
+        self.seconds = 0.0  # time spent compiling them
         self._depth, self._begin = 0, 0.0
-        self._called: set[str] = set()
-        self._expected = 0
+        self._call, self._expected = -1, 0
         self._line = Line(at_once=True)
 
     @property
@@ -154,11 +132,11 @@ class _Announcement(event.Listener):
         if self._depth > 1:  # a kernel compiles what it calls while it is compiled
             return
         self._begin = perf_counter()
-        self._expect()
-        left = (self._expected - self.count) * self.seconds_each
+        done, processes = self._expect(event.data["dispatcher"].py_func, event.data["args"])
+        left = (self._expected - done) * self.seconds_each / processes
         self.count += 1
         if not troubles.unkept:  # that was said, and holds for every run
-            words = count_words(self.count, self._expected, left)
+            words = count_words(done + 1, self._expected, left)
             self._line.show(f"compiling kernels for this machine, once: {words}")
 
     def on_end(self, event: Any) -> None:
@@ -169,15 +147,16 @@ class _Announcement(event.Listener):
             self.seconds += perf_counter() - self._begin
             self._line.remove()
 
-    def _expect(self) -> None:
-        """Note how many kernels the calls need that are under way."""
-        frame: Any = sys._getframe(1)
-        while frame is not None:
-            name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
-            if name in FIRST_CALLS and name not in self._called:
-                self._called.add(name)
-                self._expected = self.count + FIRST_CALLS[name]
-            frame = frame.f_back
+    def _expect(self, function: Any, arguments: Any) -> tuple[int, int]:
+        """Note how many kernels the call under way needs; return how many are compiled, and by how many processes."""
+        from choque._core.compile_beside import call_under_way, compilers, first_calls
+
+        done = self.count + compilers.count
+        found = call_under_way(function, arguments)
+        if found is not None and found[0] != self._call:
+            self._call = found[0]
+            self._expected = done + len(first_calls()[self._call].kernels) - found[1]
+        return done, 1 + len(compilers.processes)
 
 
 announcement = _Announcement()

@@ -106,6 +106,16 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load the kernel for a signature from the user's cache or the wheel; None if it has to be compiled."""
+        found = self._load(sig, target_context)
+        if found is None and not troubles.unkept:
+            from choque._core.compile_beside import compilers  # most processes compile nothing
+
+            with suppress(Exception):  # no process may be started here
+                if compilers.have_compiled(self._py_func, sig):
+                    return self._load(sig, target_context)
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
         key = self._key(sig, target_context.codegen())
         try:
@@ -150,14 +160,14 @@ class KernelFiles:
 
     def load(self, key: Any) -> Any:
         """Return what was saved under a key; None if nothing was, or if sources have changed since."""
-        name = self._names().get(key)
+        name = self.names().get(key)
         if name is None:
             return None
         try:
             content = (self.folder / name).read_bytes()
         except FileNotFoundError:
             return None
-        self._require_whole(name, content)
+        self.require_whole(name, content)
         return pickle.loads(content)
 
     def save(self, key: Any, data: Any) -> None:
@@ -166,7 +176,7 @@ class KernelFiles:
         name = f"{self._base}.{_digest(content).hex()}.nbc"
         _write(self.folder / name, content)
         try:
-            names = self._names()
+            names = self.names()
         except Exception:  # damaged: written again
             names = {}
         names[key] = name
@@ -175,25 +185,7 @@ class KernelFiles:
         _write(self.index, body + _digest(body) + MARK)
         self._remove_others(set(names.values()))
 
-    def damaged(self) -> list[Path]:
-        """Return the files that are not what was written."""
-        try:
-            names = self._names()
-        except (OSError, ImportError, AttributeError):
-            return []
-        except Exception:
-            return [self.index]
-        found = []
-        for name in names.values():
-            try:
-                self._require_whole(name, (self.folder / name).read_bytes())
-            except OSError:
-                continue
-            except Damaged:
-                found.append(self.folder / name)
-        return found
-
-    def _names(self) -> dict[Any, str]:
+    def names(self) -> dict[Any, str]:
         """Return the file of data of each key; none if there is no index, or one of other sources."""
         try:
             content = self.index.read_bytes()
@@ -212,16 +204,17 @@ class KernelFiles:
             return {}
         return names if stamp == stamp_of(self._function) else {}
 
-    def _require_whole(self, name: str, content: bytes) -> None:
+    def require_whole(self, name: str, content: bytes) -> None:
+        """Raise `Damaged` if a file is not what was written."""
         digest = name.removeprefix(f"{self._base}.").removesuffix(".nbc")
         if len(digest) == 2 * DIGEST_BYTES and _digest(content).hex() != digest:
             raise Damaged(self.folder / name)
 
     def _remove_others(self, names: set[str]) -> None:
-        """Remove data of older sources."""
+        """Remove data of older sources, and what processes left that were ended while they wrote."""
         with suppress(OSError):
-            for path in self.folder.glob(f"{glob.escape(self._base)}.*.nbc"):
-                if path.name not in names and time.time() - path.stat().st_mtime > MINIMUM_AGE:
+            for path in self.folder.glob(f"{glob.escape(self._base)}.*"):
+                if path.name not in {self.index.name, *names} and time.time() - path.stat().st_mtime > MINIMUM_AGE:
                     path.unlink()
 
 

@@ -77,12 +77,6 @@ def suppress(
     return as_answer(like, row=descending(np.flatnonzero(is_kept), ranks.score))
 
 
-def _check_boxes(boxes: Any) -> Boxes:
-    if isinstance(boxes, Boxes):
-        return boxes
-    return Boxes(*box_corners(boxes, None, "boxes"))
-
-
 def check_ranked(boxes: Any, scores: ArrayLike | str, groups: ArrayLike | str | None) -> tuple[Boxes, Ranks]:
     """Return boxes with their scores and groups, for `suppress` and `merge`."""
     boxes = opened(boxes)
@@ -90,7 +84,8 @@ def check_ranked(boxes: Any, scores: ArrayLike | str, groups: ArrayLike | str | 
         scores = column(boxes, scores, "boxes")
     if isinstance(groups, str):
         groups = column(boxes, groups, "boxes")
-    given = check_finite(_check_boxes(boxes), "boxes")
+    given = boxes if isinstance(boxes, Boxes) else Boxes(*box_corners(boxes, None, "boxes"))
+    given = check_finite(given, "boxes")
     return given, Ranks(_check_scores(scores, len(given)), _check_groups(groups, len(given)))
 
 

@@ -127,7 +127,8 @@ class State:
         if change is None:
             return State(index, self.identities, previous=self._without_past())
         if index.table.removed.size:
-            change = _of_living(change, min(self.index.table.removed, index.table.removed, key=len))
+            removed = min(self.index.table.removed, index.table.removed, key=len)  # before this change
+            change = Change(*(side[~np.isin(side, removed).any(axis=1)] for side in (change.began, change.ended)))
         change = Change(self.identities.name(change.began), self.identities.name(change.ended))
         known, pending = self.pairs, []
         if known is not None:
@@ -219,9 +220,3 @@ def take(table: BoxTable, rows: Rows) -> BoxTable:
         bounds=None if table.bounds is None else table.bounds.take(rows),
         removed=np.empty(0, np.int64),
     )
-
-
-def _of_living(change: Change, removed: Rows) -> Change:
-    """Return ``change``, in rows, without the pairs of bodies that had been removed before."""
-    began, ended = (side[~np.isin(side, removed).any(axis=1)] for side in (change.began, change.ended))
-    return Change(began, ended)

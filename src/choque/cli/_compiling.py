@@ -6,22 +6,33 @@ compiled and about how long that takes, `prepare` makes small calls that compile
 `compiling_beside` compiles in another process, and `choque._core.kernel.announcement` counts what this one compiled.
 """
 
+# mypy: disallow-untyped-calls=False
+
 from __future__ import annotations
 
 import importlib
+import json
+import os
 import pkgutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from subprocess import DEVNULL, Popen
+from threading import Thread
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
+import numba
+import numpy as np
+
 from choque._core import threads
+from choque._core.compile_beside import PATIENCE
 from choque._core.kernel import announcement
-from choque._core.kernel_cache import KernelCache, sources_of
+from choque._core.kernel_cache import Damaged, KernelCache, KernelFiles, sources_of
 from choque._core.shipped_kernels import present_family
 from choque._core.types import Progress
 
@@ -124,10 +135,29 @@ def why_unwritable(folder: Path) -> str:
 
 def repair(kernels: Iterable[Any]) -> list[Path]:
     """Remove damaged files of kernels, so that the kernels are compiled again; return those files."""
-    found = [path for each in kernels if isinstance(each._cache, KernelCache) for path in each._cache.files.damaged()]
+    found = [path for each in kernels if isinstance(each._cache, KernelCache) for path in _damaged(each._cache.files)]
     for path in found:
         with suppress(OSError):
             path.unlink()
+    return found
+
+
+def _damaged(files: KernelFiles) -> list[Path]:
+    """Return the files of a kernel that are not what was written."""
+    try:
+        names = files.names()
+    except (OSError, ImportError, AttributeError):
+        return []
+    except Exception:
+        return [files.index]
+    found = []
+    for name in names.values():
+        try:
+            files.require_whole(name, (files.folder / name).read_bytes())
+        except OSError:
+            continue
+        except Damaged:
+            found.append(files.folder / name)
     return found
 
 
@@ -140,12 +170,69 @@ def compiling_beside(code: str | None) -> Iterator[Popen[bytes] | None]:
     if code is None or threads.available_count() < 2:
         yield None
         return
+    before = os.environ.get("CHOQUE_COMPILERS", "")
+    os.environ["CHOQUE_COMPILERS"] = "1"  # neither process starts further ones
     helper = Popen([sys.executable, "-c", code], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
     try:
         yield helper
     finally:
+        os.environ["CHOQUE_COMPILERS"] = before
         helper.terminate()
         helper.wait()
+
+
+def serve() -> None:
+    """Compile the kernels that are asked for on stdin, each between two lines on stdout.
+
+    Another process has started this one (`choque._core.compile_beside`). It ends when stdin ends, or after some seconds
+    without work.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has started this one
+    asked: SimpleQueue[str] = SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            asked.put(line)
+        asked.put("")
+
+    def report(*about: int) -> None:
+        sys.stdout.write(f"{json.dumps(about)}\n")
+        sys.stdout.flush()
+
+    Thread(target=listen, daemon=True).start()
+    with suppress(Empty, OSError):
+        while line := asked.get(timeout=PATIENCE):
+            for call, place, name, arguments in json.loads(line):
+                if not asked.empty():
+                    break
+                report(call, place, 0)
+                before = announcement.count
+                with suppress(Exception):  # the list is out of date
+                    named(name).compile(tuple(numba.typeof(example(each)) for each in arguments))
+                report(call, place, announcement.count - before)
+
+
+def example(code: Any) -> Any:
+    """Return a value of a type that was written by `choque._core.compile_beside.encoded`."""
+    if isinstance(code, dict):
+        ((name, items),) = code.items()
+        return named(name)(*map(example, items))
+    if isinstance(code, list):
+        return tuple(map(example, code))
+    scalar, bracket, form = code.partition("[")
+    if not bracket:
+        return None if code == "none" else np.dtype(scalar).type(0)
+    dimension, layout = int(form[0]), form[2]
+    values = np.zeros((4,) * dimension, scalar, order="F" if layout == "F" else "C")
+    values = values[(slice(None, None, 2),) * dimension] if layout == "A" else values
+    values.flags.writeable = not form.endswith("read-only")
+    return values
+
+
+def named(name: str) -> Any:
+    """Return what a module defines, by ``module:name``."""
+    module, _, inside = name.partition(":")
+    return getattr(importlib.import_module(module), inside)
 
 
 def prepare(calls: Mapping[str, Callable[[], object]], progress: Progress | None = None) -> dict[str, str]:

@@ -72,7 +72,8 @@ class _Model:
         elif tag in ("component", "item"):
             if any(key.endswith(" path") for key in given):
                 raise UnreadableFile(f"The file {self._path} has objects in other model files, which are not read.")
-            place = given["objectid"], _matrix(given.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0"))
+            matrix = given.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
+            place = given["objectid"], np.array(matrix, np.float64).reshape(4, 3)  # for row vectors
             if tag == "item":
                 self._items.append(place)
             else:
@@ -110,8 +111,3 @@ class _Model:
             for part, matrix in reversed(parts):
                 stack.append((part, np.vstack((matrix[:3] @ above[:3], matrix[3] @ above[:3] + above[3])), depth + 1))
         return check_mesh(np.concatenate(points), np.concatenate(faces), UnreadableFile, f"The file {self._path}")
-
-
-def _matrix(text: str) -> NDArray[np.float64]:
-    """Return a matrix (4, 3) for row vectors."""
-    return np.array(text.split(), np.float64).reshape(4, 3)

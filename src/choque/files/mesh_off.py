@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -30,7 +29,7 @@ def read(path: Path) -> Mesh:
             f"The file {path} is not an OFF mesh: it does not start with OFF but looks like {describe(head)}."
         )
     with naming_damage(path):
-        rows = _rows(path)
+        rows = filter(None, (line.partition("#")[0].split() for line in text_lines(path)))
         counts = next(rows)[1:] or next(rows)  # the counts may follow OFF on its own line
         vertex_count, face_count = int(counts[0]), int(counts[1])
         positions, corners, sizes = Numbers(path, "d"), Numbers(path, "q"), Numbers(path, "q")
@@ -47,12 +46,6 @@ def read(path: Path) -> Mesh:
             )
         faces = fans(corners.array(), sizes.array())
         return check_mesh(positions.array().reshape(-1, 3), faces, UnreadableFile, f"The file {path}")
-
-
-def _rows(path: Path) -> Iterator[list[str]]:
-    """Yield the words of each line, without comments and blank lines."""
-    rows = (line.partition("#")[0].split() for line in text_lines(path))
-    return filter(None, rows)
 
 
 def _numbers(words: list[str], count: int, kind: type[Number]) -> list[Number]:

@@ -53,7 +53,8 @@ def read(path: Path, axes: str | None, world: str) -> Scan:
         raise UnreadableFile(f"The file {path} has shape {values.shape}; a scan has three axes.")
     directions = header.get("space directions")
     space = str(header.get("space", "")).lower()
-    if directions is None or (space not in _SPACES and (axes is not None or not _is_finite(directions))):
+    is_known = space in _SPACES or (axes is None and np.isfinite(np.asarray(directions, np.float64)).all())
+    if directions is None or not is_known:
         return from_axes(values, axes or "xyz", _plain_spacing(header, directions))
     affine = np.eye(4)
     with naming_damage(path):
@@ -94,10 +95,6 @@ def _beside(path: Path, name: str) -> Path:
             f"The header {path} names the values {name!r}; they must be one ordinary file in the folder of the header."
         )
     return data
-
-
-def _is_finite(directions: NDArray[Any]) -> bool:
-    return bool(np.isfinite(np.asarray(directions, np.float64)).all())
 
 
 def _plain_spacing(header: dict[str, Any], directions: NDArray[Any] | None) -> tuple[float, float, float]:

@@ -44,7 +44,8 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
 def read_folder(folder: Path, paths: list[Path], axes: str | None) -> Scan:
     """Read a folder of slices, one file each, in the order of the numbers in their names."""
     tifffile = require("tifffile", extra="volumes", purpose="to read TIFF slices")
-    ordered = sorted(paths, key=lambda path: [int(part) if part.isdigit() else part for part in _parts(path.name)])
+    parts = {path: re.split(r"(\d+)", path.name.lower()) for path in paths}  # text first: comparable
+    ordered = sorted(paths, key=lambda path: [int(part) if part.isdigit() else part for part in parts[path]])
     first: Scan | None = None
     values: NDArray[Any] = np.empty(0)
     for number, path in enumerate(ordered):
@@ -63,11 +64,6 @@ def read_folder(folder: Path, paths: list[Path], axes: str | None) -> Scan:
         values[number] = picture
     assert first is not None
     return from_axes(values, axes or "zyx", first.spacing)
-
-
-def _parts(name: str) -> list[str]:
-    """Split a name into numbers and what is between them; it starts with text, so that names compare."""
-    return re.split(r"(\d+)", name.lower())
 
 
 def require_tiff(path: Path) -> None:

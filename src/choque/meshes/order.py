@@ -8,6 +8,7 @@ for any input, since floats have few exponents; 32 bytes a box for a while.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,14 +38,9 @@ def spatial_order(records: F32, thread_count: int) -> U32:
     if thread_count > 1 and len(records) >= threads.STREAM_SERIAL_BELOW:
         while len(parts) < thread_count:
             _arrange_all(parts, items, True)
-            parts = [part for first, last in parts for part in _halves(first, last)]
+            parts = [part for first, last in parts for part in pairwise((first, _middle(first, last), last))]
     _arrange_all(parts, items, False)
     return np.ascontiguousarray(items.words[:, 3])
-
-
-def _halves(first: int, last: int) -> list[tuple[int, int]]:
-    middle = _middle(first, last)
-    return [(first, middle), (middle, last)]
 
 
 def _arrange_all(parts: list[tuple[int, int]], items: Items, once: bool) -> None:

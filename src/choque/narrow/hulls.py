@@ -149,7 +149,8 @@ class Hulls:
         More than 32 points need the extra ``mesh``. A cloud in one plane, on one line or in one point has no volume
         and is refused.
         """
-        return cls(_centred(hull_faces(cloud, _named("cloud", row, clouds))) for row, cloud in enumerate(clouds))
+        names = ["The cloud"] if len(clouds) == 1 else [f"Cloud {row}" for row in range(len(clouds))]
+        return cls(_centred(hull_faces(*each)) for each in zip(clouds, names, strict=True))
 
     @classmethod
     def from_meshes(cls, *paths: str | os.PathLike[str]) -> Self:
@@ -314,10 +315,6 @@ def _pack_graph(hulls: tuple[Hull, ...]) -> Rows:
         lists.append(links)
         at += len(links)
     return np.concatenate([*starts, [at], *lists]).astype(np.int64)
-
-
-def _named(kind: str, row: int, all_of_them: tuple[ArrayLike, ...]) -> str:
-    return f"The {kind}" if len(all_of_them) == 1 else f"{kind.capitalize()} {row}"
 
 
 def _read_vertices(path: Path) -> F64:

@@ -112,19 +112,6 @@ class Contacts:
         """Return no contacts."""
         return cls(*ContactArrays.empty(0, dtype))
 
-    @classmethod
-    def of_points(cls, pairs: Pairs, point: Floats, normal: Floats, depth: Floats) -> Self:
-        """Return contacts with one point for each pair: ``point`` (m, 3), ``normal`` (m, 3) and ``depth`` (m,)."""
-        count = len(pairs)
-        return cls(
-            pairs,
-            normal,
-            point[:, np.newaxis],
-            -depth[:, np.newaxis],
-            np.zeros((count, 1), np.uint32),
-            np.ones(count, np.uint8),
-        )
-
     def take(self, rows: Rows) -> Self:
         """Return the contacts in these rows."""
         return type(self)(*self.arrays().take(rows))

@@ -183,7 +183,8 @@ def open(path: str | os.PathLike[str]) -> FrameFile:  # noqa: A001
 
     In a folder of runs it is the latest. Where a folder has files of several formats, Choque's own is preferred.
     """
-    formats = _formats()
+    names = sorted(FORMATS.names(), key=lambda name: (name != "choque", name))
+    formats = [FORMATS.find(name) for name in names]
     path = _latest_run(Path(path), formats)
     if path.is_dir():
         for kind in formats:
@@ -196,12 +197,6 @@ def open(path: str | os.PathLike[str]) -> FrameFile:  # noqa: A001
         if path.suffix.lower() == Path(kind.pattern).suffix and not _starts_with_mark(path):
             return kind(path)
     return own(path)
-
-
-def _formats() -> list[type[FrameFile]]:
-    """Return all formats, Choque's own first."""
-    names = FORMATS.names()
-    return [FORMATS.find(name) for name in sorted(names, key=lambda name: (name != "choque", name))]
 
 
 def _starts_with_mark(path: Path) -> bool:

@@ -105,7 +105,8 @@ class LocalProcesses(Executor):
             process.wait()
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
-                    _close_quietly(stream)
+                    with suppress(OSError):
+                        stream.close()
 
     def _run(self, order: bytes) -> Any:
         process = self._take()
@@ -158,11 +159,6 @@ def _pickled(order: Any) -> bytes:
         return bytes(dumps(order))
     except (pickle.PicklingError, AttributeError, TypeError) as problem:
         raise InvalidInput(f"A task cannot be sent to another process: {problem}. Use functions of a module.") from None
-
-
-def _close_quietly(stream: Any) -> None:
-    with suppress(OSError):
-        stream.close()
 
 
 @contextmanager

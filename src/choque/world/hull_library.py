@@ -75,7 +75,11 @@ def unpack_hulls(arrays: Mapping[str, NDArray[Any]]) -> Hulls | None:
     per_hull = [arrays[name].astype(np.float64) for name in _ARRAYS[4:]]
     count = len(first) - 1
     shapes = [(count,), (count, 3), (count, 3), (count, 3, 3)]
-    if count < 1 or [array.shape for array in per_hull] != shapes or not all(map(_are_finite, (points, *per_hull))):
+    if (
+        count < 1
+        or [array.shape for array in per_hull] != shapes
+        or not all(np.isfinite(each).all() for each in (points, *per_hull))
+    ):
         raise ValueError("the hulls of its bodies are damaged")
     check_hull_meshes(points, first, triangles, triangle_first, smallest=1)
     is_solid = per_hull[0] > 0
@@ -125,7 +129,3 @@ def _are_starts(starts: NDArray[Any], total: int, smallest: int) -> bool:
         and starts[-1] == total
         and bool((np.diff(starts) >= smallest).all())
     )
-
-
-def _are_finite(array: NDArray[Any]) -> bool:
-    return bool(np.isfinite(array).all())

@@ -164,7 +164,8 @@ class _Resident:
         if not has_shapes:
             self.held.send_solids(solids_of(bodies))
         if not (has_hulls and has_shapes):
-            self._bodies = _noted(bodies)
+            copies = {name: getattr(bodies, name).copy() for name in ("kind", "size", "hull")}  # users may change them
+            self._bodies = replace(bodies, **copies)
         return self.held
 
 
@@ -185,8 +186,3 @@ def solids_of(bodies: Bodies) -> Solids:
     size[has_points], form[has_points] = given[has_points], bodies.hull[has_points]
     form[kind == PLANE] = HALF_SPACE
     return Solids(form, size)
-
-
-def _noted(bodies: Bodies) -> Bodies:
-    """Return these bodies with copies of the columns that were sent to the device and that a user may write to."""
-    return replace(bodies, kind=bodies.kind.copy(), size=bodies.size.copy(), hull=bodies.hull.copy())

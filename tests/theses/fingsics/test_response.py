@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dynamics_oracles import contacts_of_points
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,7 +57,7 @@ def bodies(kind: list[int], position: Any, velocity: Any, **columns: Any) -> Any
 def contacts(pairs: Any, point: Any, normal: Any, depth: Any = None) -> Contacts:
     rows = np.array(pairs, np.int32).reshape(-1, 2)
     deep = np.full(len(rows), 0.1, np.float32) if depth is None else np.array(depth, np.float32)
-    return Contacts.of_points(rows, np.array(point, np.float32), np.array(normal, np.float32), deep)
+    return contacts_of_points(rows, np.array(point, np.float32), np.array(normal, np.float32), deep)
 
 
 def respond(state: Any, found: Contacts) -> int:

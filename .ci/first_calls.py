@@ -1,0 +1,110 @@
+"""Record which kernels common first calls need, into ``src/choque/_core/first_calls.json``.
+
+    python .ci/first_calls.py
+
+Each call is made in a process of its own, which notes every kernel that it looks for on disk. To be run when the
+arguments of kernels have changed: what is out of date costs users time at their first call.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).parents[1] / "src/choque/_core/first_calls.json"
+
+BOXES = "lower = np.random.default_rng(0).random(({}, {}), np.{}); upper = lower + lower.dtype.type(0.03)"
+
+GROUND = "world = choque.World(gravity=(0, -9.81, 0)); world.add_ground()"
+
+PYRAMIDS = "corners = np.eye(4)[:, 1:]; mesh = choque.Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])"
+
+CALLS: dict[str, tuple[str, ...]] = {
+    "pairs, float32, 3D": ("_pairs:pairs", BOXES.format(10_000, 3, "float32"), "choque.pairs(lower, upper)"),
+    "pairs, float64, 3D": ("_pairs:pairs", BOXES.format(10_000, 3, "float64"), "choque.pairs(lower, upper)"),
+    "join, float32, 3D": ("_join:join", BOXES.format(10_000, 3, "float32"), "choque.join(lower, upper, lower, upper)"),
+    "join, float64, 3D": ("_join:join", BOXES.format(10_000, 3, "float64"), "choque.join(lower, upper, lower, upper)"),
+    "suppress, float32": (
+        "boxes._suppress:suppress",
+        BOXES.format(2_000, 2, "float32"),
+        "choque.boxes.suppress(np.hstack([lower, upper]), lower[:, 0].copy(), iou=0.5)",
+    ),
+    "neighbors, 3D": (
+        "neighbors._find:find",
+        "choque.neighbors(np.random.default_rng(0).random((10_000, 3)), cutoff=0.05)",
+    ),
+    "World.step, soft-step, boxes": (
+        "world._world:World.step",
+        GROUND,
+        "world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]]); world.step()",
+    ),
+    "World.step, soft-step, spheres": (
+        "world._world:World.step",
+        GROUND,
+        "world.add_spheres([[0, 0.5, 0], [0, 1.5, 0]], 0.5); world.step()",
+    ),
+    "World.step, impulse, spheres": (
+        "world._world:World.step",
+        "world = choque.World(response='impulse'); world.add_spheres([[0, 0, 0], [1.5, 0, 0]], 1.0); world.step()",
+    ),
+    "Sweep, 2D": (
+        "kinetic._sweep:Sweep.__init__",
+        "sweep = choque.kinetic.Sweep([[0, 0], [5, 0]], [[1, 1], [6, 1]], velocity=[[1, 0], [-1, 0]])",
+        "list(sweep.advance(until=10.0))",
+    ),
+    "Volume.collides": ("volumes._volume:Volume.collides", "ball = choque.Volume.read('ball:32'); ball.collides(ball)"),
+    "Areas, 2D": (
+        "interest._areas:Areas.__init__",
+        "choque.interest.Areas(np.random.default_rng(0).random((1000, 2)), radius=0.1)",
+    ),
+    "meshes.collide": (
+        "meshes._queries:collide",
+        PYRAMIDS,
+        "choque.meshes.collide(mesh, mesh, np.eye(4)[None].repeat(3, axis=0))",
+    ),
+}
+"""Calls with the function that they wait in, below ``choque``."""
+
+RECORD = """
+import json, sys
+import numpy as np
+import choque
+from choque._core.compile_beside import encoded
+from choque._core.kernel_cache import KernelCache
+found, load = [], KernelCache.load_overload
+def note(self, sig, context):
+    function = self._py_func
+    found.append([f"{function.__module__}:{function.__qualname__}", [encoded(each) for each in sig]])
+    return load(self, sig, context)
+KernelCache.load_overload = note
+exec(sys.argv[1])
+print(json.dumps(found))
+"""
+
+
+def record(title: str) -> list[Any]:
+    """Return the function and the kernels of a call, in the order of their use."""
+    function, *code = CALLS[title]
+    environment = {**os.environ, "CHOQUE_COMPILERS": "1"}
+    command = [sys.executable, "-c", RECORD, "\n".join(code)]
+    for _ in range(2):  # kernels that are compiled at first are loaded without those that they call at last
+        output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return [f"choque.{function}", json.loads(output)]
+
+
+def main() -> None:
+    """Record every call; a line for each kernel."""
+    entries = []
+    for title in CALLS:
+        function, kernels = record(title)
+        lines = ",\n".join(json.dumps(each) for each in kernels)
+        entries.append(f"{json.dumps(title)}: [{json.dumps(function)}, [\n{lines}\n]]")
+    FILE.write_text("{\n" + ",\n".join(entries) + "\n}\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
