@@ -28,6 +28,7 @@ print(f"The studio is at {studio.url}.")
 # describes a body.
 #
 # .. image:: /images/studio_world.png
+#    :alt: A world in the studio, with a second method beside the first
 
 # %%
 # Steps made on the page change the world here.
