@@ -101,7 +101,8 @@ def assert_same() -> Callable[[BodyScene, BodyScene], None]:
         assert first.camera == second.camera
         assert (first.bodies.terrain is None) == (second.bodies.terrain is None)
         if first.bodies.terrain is not None:
-            np.testing.assert_array_equal(first.bodies.terrain.vertices, second.bodies.terrain.vertices)
+            one, other = (scene.bodies.terrain["mesh"].vertices for scene in (first, second))
+            np.testing.assert_array_equal(one, other)
 
     return compare
 

@@ -44,11 +44,11 @@ def test_dominoes_fall_one_after_another() -> None:
 
 
 def test_balls_run_through_a_funnel() -> None:
-    world, before = run("hopper", 40, 420)
-    height = world.bodies.position[~world.bodies.static, 1]
-    assert height.min() > 0.45
-    assert (height < 5).sum() > 30
-    assert before[~world.bodies.static, 1].min() > 5
+    world, before = run("hopper", 40, 300)
+    moving = ~world.bodies.static
+    mouth = world.bodies.hulls[0].points[:, 1].min()
+    assert before[moving, 1].min() > mouth > world.bodies.position[moving, 1].max()
+    assert world.bodies.position[moving, 1].min() > 0.45
 
 
 def test_rubble_stays_in_its_box() -> None:
@@ -96,13 +96,13 @@ def test_an_arch_stands_by_friction_and_falls_without_it(friction: float, stands
 
 
 def test_bodies_tumble_with_the_drum_and_none_leaves_it() -> None:
-    world, before = run("washer", 24, 150)
-    moving, cross = ~world.bodies.static, world.bodies.angular_velocity[:, 2] != 0
+    world, before = run("washer", 24, 240)
+    moving, drum = ~world.bodies.static, world.bodies.hulls[int(world.bodies.hull[-1])].points
     away = np.linalg.norm(world.bodies.position[moving, :2], axis=1)
-    assert away.max() < np.linalg.norm(before[~moving, :2], axis=1).max()
+    assert away.max() < np.linalg.norm(drum[:, :2], axis=1).max()
     assert np.abs(world.bodies.position[moving, 2]).max() < 3.5
     assert np.linalg.norm(world.bodies.position - before, axis=1)[moving].min() > 0.2
-    assert (cross & ~moving).sum() == 2
+    np.testing.assert_allclose(world.bodies.rotation[-1, :2, 0], [np.cos(8 * np.pi / 9), np.sin(8 * np.pi / 9)])
     about = np.cross(world.bodies.position[moving], world.bodies.velocity[moving])[:, 2]
     assert np.median(about) > 0  # they go round as the drum does
 
@@ -143,6 +143,6 @@ def test_a_ball_rolls_and_another_slides_by_the_closed_forms() -> None:
     for _ in range(120):
         world.step(made.dt)
     way = np.linalg.norm(world.bodies.position - before, axis=1)[1:]
-    np.testing.assert_allclose(way, 0.5 * 9.8 * np.sin(np.radians(20)) * 2**2 * np.array([5 / 7, 1]), rtol=0.01)
+    np.testing.assert_allclose(way, 0.5 * 9.8 * np.sin(np.radians(10)) * 2**2 * np.array([5 / 7, 1]), rtol=0.01)
     spin = np.linalg.norm(world.bodies.angular_velocity, axis=1)[1:] * 0.5
     np.testing.assert_allclose(spin, [np.linalg.norm(world.bodies.velocity[1]), 0], atol=0.01)

@@ -10,6 +10,7 @@ import pytest
 from choque import Mesh, World
 from choque.bounds import Spheres
 from choque.errors import InvalidInput
+from choque.narrow import Hulls
 
 
 def sheet(cells: int, cell: float = 1.0, height: float = 0.0, seed: int = 0) -> Mesh:
@@ -148,3 +149,27 @@ def test_bad_meshes_are_refused(tmp_path: Path) -> None:
     sheet(1).write(tmp_path / "sheet.ply")
     assert world.add_mesh(tmp_path / "sheet.ply").tolist() == [0]
     assert len(world) == 1
+
+
+def test_tips_that_come_in_fast_are_held_wherever_they_meet_a_surface() -> None:
+    """At an edge of a surface, each of its triangles once left a deep tip to the other one."""
+    world = World(gravity=(0, -9.81, 0))
+    world.add_mesh(sheet(8))
+    start = np.random.default_rng(2).uniform(-3, 3, (60, 3)) * [1, 0, 1] + [0, 0.75, 0]
+    start[::2, 0] = np.round(start[::2, 0])  # half of them over an edge
+    world.add_hulls(Hulls.solids("octahedron"), start, 0.6, velocity=[0, -15, 0], restitution=0.0, group=2, mask=1)
+    for _ in range(20):
+        world.step(1 / 60)
+    assert world.bodies.position[1:, 1].min() > 0.2
+
+
+def test_a_mesh_that_turns_sweeps_bodies_along() -> None:
+    """Triangles far from the axis of their mesh move fast where it turns slowly."""
+    world = World(response="soft-step")
+    wing = Mesh([[0, 0, -1], [12, 0, -1], [12, 0, 1], [0, 0, 1]], [[0, 2, 1], [0, 3, 2]])
+    world.add_mesh(wing, angular_velocity=[0, 0, 0.5], friction=0.0, restitution=0.0)
+    balls = world.add_spheres([[x, 1.0, 0.0] for x in (2, 4, 6, 8, 10)], 0.3, restitution=0.0, friction=0.0)
+    for _ in range(90):
+        world.step(1 / 60)
+        assert (world.bodies.position[balls] @ world.bodies.rotation[0])[:, 1].min() > 0.2
+    assert (world.bodies.velocity[balls, 1] > 0.5).all()

@@ -154,7 +154,7 @@ class BodyScene:
                 if name != "ids":
                     column[place] = column.copy()
         if self.bodies.terrain is not None:
-            world.add_mesh(self.bodies.terrain, restitution=0.0, color=TERRAIN_COLOR)
+            world.add_mesh(**{"restitution": 0.0, "color": TERRAIN_COLOR, **self.bodies.terrain})
         return world
 
     def overlapping(self) -> Pairs:

@@ -93,7 +93,7 @@ class BodyColumns(ColumnTable):
     color
         (n, 3) uint8: red, green, blue.
     terrain
-        A static mesh under the bodies, which `choque.World.add_mesh` takes; None for none. Files do not hold it.
+        A mesh around or under the bodies, as arguments of `choque.World.add_mesh`; None for none. Files do not hold it.
     """
 
     kind: NDArray[np.int8]
@@ -120,7 +120,7 @@ class BodyColumns(ColumnTable):
     drawn: Flags
     rocket: Flags
     color: NDArray[np.uint8]
-    terrain: Any = None
+    terrain: Mapping[str, Any] | None = None
 
     COLUMNS: ClassVar[Mapping[str, Column]] = {
         **dict.fromkeys(("kind", "solid"), (np.int8, ())),

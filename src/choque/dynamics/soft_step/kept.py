@@ -22,7 +22,9 @@ from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import HELD
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE, ManifoldRows
 from choque.dynamics.soft_step.spheres import LIVE, SLEEPING, SphereRows
+from choque.narrow.manifolds.solids import TRIANGLE
 from choque.narrow.pair import ContactArrays
+from choque.narrow.shapes import CONVEX
 
 FEATURES, COUNT = 0, 4  # places in a row of `Kept.marks`: four features, and the number of points
 
@@ -231,15 +233,31 @@ def recycle(
                 is_live[pair] = marks[pair, COUNT] > 0
 
 
+@helper
+def _reach(bodies: SolverBodies, extent: NDArray[np.float64], row: Integer) -> float:
+    """Return the greatest distance of a point of a body from its position; of a plane 0."""
+    is_hull = bodies.kind[row] == CONVEX or bodies.kind[row] == TRIANGLE
+    total = 0.0
+    for axis in range(3):
+        total += (bodies.size[row, axis] * (extent[bodies.hull[row], axis] if is_hull else 1.0)) ** 2
+    return math.sqrt(1.25 * total)  # a capsule reaches r + l/2, which is √1.25·√(r² + l²) at most
+
+
 @kernel
 def adopt(
-    rows: Rows, found: ContactArrays, kept: Kept, bodies: SolverBodies, tolerance: float, is_live: NDArray[np.uint8]
+    rows: Rows,
+    found: ContactArrays,
+    kept: Kept,
+    bodies: SolverBodies,
+    extent: NDArray[np.float64],
+    tolerance: float,
+    is_live: NDArray[np.uint8],
 ) -> None:
     """Keep the manifolds ``found`` of the pairs ``rows``; points whose feature was there before keep their impulse."""
     pairs, slot, held = kept.pairs, kept.slot, kept.held
     marks, found_pose, arms = kept.marks, kept.pose, kept.arms
     _, normal, points, separations, features, point_count = found
-    pose, near, size = bodies.pose, bodies.near, bodies.size
+    pose, near = bodies.pose, bodies.near
     for row in range(rows.size):
         pair = rows[row]
         a, b = pairs[pair, 0], pairs[pair, 1]
@@ -262,14 +280,7 @@ def adopt(
             found_pose[pair, 4 + part], found_pose[pair, 13 + part] = pose[a, 3 + part], pose[b, 3 + part]
         if count == 0:
             found_pose[pair, 3] = separations[row, 0] - (near[a] + near[b])
-            reach = 0.0
-            for axis in range(3):
-                reach += size[a, axis] ** 2
-            arms[pair, 25] = math.sqrt(reach)
-            reach = 0.0
-            for axis in range(3):
-                reach += size[b, axis] ** 2
-            arms[pair, 26] = math.sqrt(reach)
+            arms[pair, 25], arms[pair, 26] = _reach(bodies, extent, a), _reach(bodies, extent, b)
             continue
         found_pose[pair, 3] = min(tolerance, 4.0 * min(near[a], near[b]))
         for axis in range(3):

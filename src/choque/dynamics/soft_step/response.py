@@ -320,7 +320,7 @@ class SoftStep(Response):
         self._recycled = int(np.count_nonzero(is_live == LIVE))
         if len(stale):
             found = self._finder.find(rows.solids(), kept.pairs[stale], faces, thread_count)
-            adopt(stale, found, kept, rows, RECYCLED * self.unit, is_live)
+            adopt(stale, found, kept, rows, faces.extent, RECYCLED * self.unit, is_live)
         self._found_count = len(stale)
         live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, self._touched)
         made = ManifoldRows(

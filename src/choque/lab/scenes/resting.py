@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.meshes import Mesh
-from choque.scene.columns import BOX, CAPSULE, SOLIDS, SPHERE, BodyColumns, boxes, ground, join, spheres, tiles
+from choque.scene.columns import BOX, CAPSULE, SOLIDS, SPHERE, BodyColumns, boxes, ground, join, spheres
 from choque.scene.generators import BodyRequest, usually
 
 FLOOR = (110, 110, 110)
@@ -118,32 +118,39 @@ def dominoes(request: BodyRequest, *, gap: float = 0.5) -> BodyColumns:
 
 
 @usually(200)
-def hopper(request: BodyRequest, *, angle: float = 40.0, rolling: float = 0.01) -> BodyColumns:
-    """Balls run through a funnel of four slopes of ``angle`` degrees and heap up on the ground below it."""
+def hopper(request: BodyRequest, *, angle: float = 40.0, mouth: float = 5.0, rolling: float = 0.1) -> BodyColumns:
+    """Balls run through a funnel of slope ``angle``, whose mouth is ``mouth`` balls wide, and heap up below it.
+
+    Mouths narrower than about four balls are blocked by arches of balls, as in nature.
+    """
     angle, count = check.number(angle, "angle", 20.0, 70.0), request.body_count
-    rolling = check.number(rolling, "rolling", 0.0)
-    along, upward, across = block_counts(count, flatness=1.0)
-    width = 1.1 * max(along, across) + 4.0
-    slope, mouth, bottom = 0.75 * width, 1.6, 1.5 * width
-    drop, reach = slope * np.sin(np.radians(angle)) / 2, slope * np.cos(np.radians(angle)) / 2 + mouth
-    slides = join(
-        tiles([[reach, bottom + drop, 0], [-reach, bottom + drop, 0]], slope, 3 * width, angles=_tilts(angle, 2)),
-        tiles([[0, bottom + drop, reach], [0, bottom + drop, -reach]], 3 * width, slope, angles=_tilts(-angle, 0)),
-    )
-    position = block(count, (1.1, 1.1, 1.1)) + [0.0, bottom + 2 * drop + 0.55 * upward + 1.0, 0.0]
+    inner, rolling = check.number(mouth, "mouth", 1.5, 50.0) / 2, check.number(rolling, "rolling", 0.0)
+    outer, bottom = inner + 1.2 * count ** (1 / 3), 2.0 + 1.2 * count ** (1 / 3)
+    rise = (outer - inner) * np.tan(np.radians(angle))
+    around = np.radians(np.arange(0, 360, 10))
+    ring = np.stack([np.cos(around), 0 * around, np.sin(around)], axis=1)
+    rim, throat = ring * outer + [0, bottom + rise, 0], ring * inner + [0, bottom, 0]
+    funnel = Mesh(np.concatenate((rim, throat)), _between(len(ring)))
+    position = block(count, (1.1, 1.1, 1.1))
+    reach = np.linalg.norm(position[:, [0, 2]], axis=1).max(initial=0.0)
+    lift = bottom + max(0.0, reach - inner) * np.tan(np.radians(angle)) + 1.0
     colors = bright_colors(request.random(), count)
-    return join(
-        ground(elasticity=0.0, color=FLOOR),
-        slides,
-        spheres(position, 0.5, acceleration=GRAVITY, elasticity=0.1, rolling=rolling, color=colors),
+    falling = spheres(
+        position + [0, lift - position[:, 1].min(initial=0.0), 0],
+        0.5,
+        acceleration=GRAVITY,
+        elasticity=0.1,
+        rolling=rolling,
+        color=colors,
     )
+    return replace(join(ground(elasticity=0.0, color=FLOOR), falling), terrain={"mesh": funnel, "color": FLOOR})
 
 
-def _tilts(angle: float, axis: int) -> np.ndarray:
-    """Return the angles (2, 3) of two slopes that face each other, about one axis."""
-    tilts = np.zeros((2, 3))
-    tilts[:, axis] = angle, -angle
-    return tilts
+def _between(count: int) -> NDArray[np.int64]:
+    """Return the faces of a band between two closed rings of ``count`` vertices each, the second after the first."""
+    one = np.arange(count)
+    after = np.roll(one, -1)
+    return np.concatenate((np.stack((one, after, after + count), 1), np.stack((one, after + count, one + count), 1)))
 
 
 @usually(400)
@@ -174,33 +181,38 @@ def _mixed(request: BodyRequest, position: NDArray[np.float64], friction: float)
 
 
 @usually(400)
-def washer(request: BodyRequest, *, speed: float = 60.0) -> BodyColumns:
-    """Bodies of all kinds tumble in a drum with paddles that turns at ``speed`` degrees a second.
+def washer(request: BodyRequest, *, speed: float = 40.0) -> BodyColumns:
+    """Bodies of all kinds tumble in a drum with fins that turns at ``speed`` degrees a second.
 
-    The wall of the drum is round but for its corners: that it turns shows in how its surface runs, and in the paddles.
+    The drum is a mesh; its front is a pane that is not drawn.
     """
     speed, count = check.number(speed, "speed", -360.0, 360.0), request.body_count
     radius = 4.0
-    while len(place := _ring(radius)) < count:
+    while len(place := _beside_fins(radius)) < count:
         radius += 0.5
-    side, turn = np.arange(12), np.arange(12) * 30.0
-    around = np.stack([np.cos(np.radians(turn)), np.sin(np.radians(turn)), 0 * side], axis=1) * (radius + 0.5)
-    fixed = {"static": True, "elasticity": 0.0}
-    wall = {"angles": turn[:, np.newaxis] * [0, 0, 1], "surface_velocity": np.cross([0, 0, np.radians(speed)], around)}
-    drum = boxes(around, (1.0, 0.65 * radius, 7.0), color=FLOOR, **wall, **fixed)
-    lids = boxes([[0, 0, -4.0], [0, 0, 4.0]], (2.4 * radius, 2.4 * radius, 1.0), drawn=[True, False], **fixed)
-    cross = boxes(
-        np.zeros((2, 3)), [(1.7 * radius, 0.4, 6.6), (0.4, 1.7 * radius, 6.6)], spin=(0, 0, speed), color=FLOOR, **fixed
-    )
-    return join(drum, lids, cross, _mixed(request, place[:count], 0.6))
+    turn = np.radians(np.arange(0, 360, 60)[:, np.newaxis] + [-5, -2, 2, 5, *range(12, 54, 8)]).ravel()
+    away = radius * np.tile([1.0, FIN, FIN, 1.0, *[1.0] * 6], 6)  # all around, with six fins
+    ring = np.stack([away * np.cos(turn), away * np.sin(turn), 0 * turn], axis=1)
+    vertices = np.concatenate((ring - [0, 0, 3.5], ring + [0, 0, 3.5], [[0, 0, -3.5]]))
+    first = np.arange(len(ring))
+    back = np.stack((np.roll(first, -1), first, 0 * first + 2 * len(ring)), axis=1)
+    drum = Mesh(vertices, np.concatenate((_between(len(ring)), back)))
+    turning = {"mesh": drum, "angular_velocity": (0.0, 0.0, np.radians(speed)), "color": FLOOR}
+    pane = boxes([[0, 0, 4.0]], (2 * radius, 2 * radius, 1.0), static=True, elasticity=0.0, drawn=False)
+    return replace(join(pane, _mixed(request, place[:count], 0.6)), terrain=turning)
 
 
-def _ring(radius: float) -> NDArray[np.float64]:
-    """Return places for bodies in a drum, beside the cross."""
+FIN = 0.75
+"""How far the fins of a drum are from its axis, as a share of its radius."""
+
+
+def _beside_fins(radius: float) -> NDArray[np.float64]:
+    """Return places for bodies in a drum."""
     cells = np.arange(-ceil(radius), ceil(radius) + 1) * 1.65
     grid = np.stack(np.meshgrid(cells, cells, [-2.5, -0.85, 0.85, 2.5], indexing="ij"), axis=-1).reshape(-1, 3)
-    is_free = (np.abs(grid[:, :2]).min(axis=1) > 1.2) & (np.linalg.norm(grid[:, :2], axis=1) < radius - 1.2)
-    places: NDArray[np.float64] = grid[is_free]
+    away, turn = np.hypot(grid[:, 0], grid[:, 1]), np.arctan2(grid[:, 1], grid[:, 0])
+    beside = away * np.abs(np.sin(turn - np.round(turn * 3 / np.pi) * np.pi / 3)) - 0.1 * radius
+    places: NDArray[np.float64] = grid[(away < radius - 1.0) & ((away < FIN * radius - 1.0) | (beside > 1.0))]
     return places
 
 
@@ -212,7 +224,7 @@ def terrain(request: BodyRequest, *, height: float = 2.0, friction: float = 0.6)
     position = block(count, (1.6, 1.6, 1.6), flatness=0.5) + [0.0, height + 0.8 * upward + 1.0, 0.0]
     falling = _mixed(request, position, friction)
     width = 2.0 * max(along, across) + 10.0
-    return replace(falling, terrain=_landscape(width, height, request.random()))
+    return replace(falling, terrain={"mesh": _landscape(width, height, request.random())})
 
 
 def _landscape(width: float, height: float, random: np.random.Generator) -> Mesh:

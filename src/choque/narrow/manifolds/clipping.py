@@ -18,6 +18,9 @@ from choque._core.vector import Vector, add, along, scaled
 from choque.narrow.manifolds.solids import Scratch, put_point
 from choque.narrow.pair import MAX_POINTS, ContactArrays
 
+FIRST_MADE, MADE = 128, 16384
+"""The labels of corners that clipping makes begin with the first number; features count faces in units of the other."""
+
 
 @helper
 def start_corner(scratch: Scratch, place: Integer, x: float, y: float, height: float) -> None:
@@ -54,7 +57,7 @@ def clip(scratch: Scratch, count: Integer, side_count: Integer) -> tuple[Any, An
                     flat[then, kept, part] = start + share * (flat[now, following, part] - start)
                 edge = label[now, corner, 0]
                 label[then, kept, 0] = own + side if here <= 0 else edge
-                label[then, kept, 1] = 128 + edge * 64 + side
+                label[then, kept, 1] = FIRST_MADE + edge * 64 + side
                 kept += 1
         now, count = then, kept
     return now, count
@@ -136,4 +139,4 @@ def write_flat(
         point = add(origin, add(scaled(right, flat[now, corner, 0]), scaled(up, flat[now, corner, 1])))
         if flipped:
             point = along(point, normal, height)
-        put_point(found, pair, corner, point, height, base * 16384 + label[now, corner, 1])
+        put_point(found, pair, corner, point, height, base * MADE + label[now, corner, 1])

@@ -18,7 +18,7 @@ from choque._core.vector import Vector, along, cross, dot, point_of, scaled, sub
 from choque.narrow.convex.cores import Cores
 from choque.narrow.convex.probe import CONTACT, gap_along, probe_pairs
 from choque.narrow.manifolds.boxes import box_corner
-from choque.narrow.manifolds.clipping import clip, keep_near, start_corner, write_flat
+from choque.narrow.manifolds.clipping import FIRST_MADE, MADE, clip, keep_near, start_corner, write_flat
 from choque.narrow.manifolds.solids import (
     BOX,
     MAX_CORNERS,
@@ -37,6 +37,10 @@ from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 
 FACING = 0.999  # cosine of the angle within which a normal counts as that of a face
+
+BLUNT = 4.0
+"""A corner counts as a tip if it is less than this many times as deep as another direction says; of a regular
+tetrahedron it is 3 times, of a cube 1.7."""
 
 
 @kernel
@@ -297,8 +301,10 @@ def convex_manifolds(
         elif cosine_b >= FACING:
             count = _write_clipped(b, a, (face_b, face_a), normal_b, pair, solids, faces, found, scratch)
         if is_turned:
-            # What is deep only along the normal of the triangle is not held by this triangle, but by others.
-            if count > 0 and separations[pair, 0] < -depth[place]:
+            # What is deep only along the normal of the triangle is not held by this triangle, but by others, unless it
+            # is the tip of a body that came in fast: at an edge, all others say the same of it.
+            is_tip = found.features[pair, 0] % MADE < FIRST_MADE and separations[pair, 0] > -BLUNT * depth[place]
+            if count > 0 and separations[pair, 0] < -depth[place] and not is_tip:
                 point_count[pair] = 0
             if point_count[pair] == 0:
                 separations[pair, 0] = 0.0
