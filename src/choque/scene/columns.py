@@ -120,7 +120,7 @@ class BodyColumns(ColumnTable):
     drawn: Flags
     rocket: Flags
     color: NDArray[np.uint8]
-    terrain: Mapping[str, Any] | None = None
+    terrain: Any = None
 
     COLUMNS: ClassVar[Mapping[str, Column]] = {
         **dict.fromkeys(("kind", "solid"), (np.int8, ())),
