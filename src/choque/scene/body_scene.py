@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_STEPS_PER_SECOND = 1_000_000  # a shorter step would be lost in the rounding of a simulated hour
 MAX_GENERATED = 10_000_000  # the columns of this many generated bodies take gigabytes
 
-WORLD_SETTINGS = ("broad", "bounds", "narrow", "response", "dtype", "max_speed", "max_spin")
+WORLD_SETTINGS = ("broad", "bounds", "narrow", "response", "response_options", "dtype", "max_speed", "max_spin")
 """Settings of a world that a scene may have; all others are options of its broad phase."""
 
 BodyGenerator: TypeAlias = Callable[..., BodyColumns]
@@ -250,7 +250,9 @@ def bodies(name: str, n: int, *, seed: int = 0, **parameters: object) -> BodySce
 
 
 def _settings_for(made: BodyColumns) -> dict[str, Any]:
-    """Return the settings of a generated scene: bodies that fall on others need a response that lets them rest."""
+    """Return the settings of a generated scene: what falls needs a response with rest, heavy bodies stiff contacts."""
     moving = ~made.static & (made.kind != TILE)
     falls = bool((made.acceleration[moving] != 0.0).any()) and not (bool(moving.all()) and made.terrain is None)
-    return {"response": "soft-step"} if falls else {}
+    mass = made.mass[moving]
+    stiff = {"response_options": {"substeps": 16}} if falls and mass.max() > 20 * mass.min() else {}
+    return {"response": "soft-step", **stiff} if falls else {}

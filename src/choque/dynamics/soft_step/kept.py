@@ -245,13 +245,7 @@ def _reach(bodies: SolverBodies, extent: NDArray[np.float64], row: Integer) -> f
 
 @kernel
 def adopt(
-    rows: Rows,
-    found: ContactArrays,
-    kept: Kept,
-    bodies: SolverBodies,
-    extent: NDArray[np.float64],
-    tolerance: float,
-    is_live: NDArray[np.uint8],
+    rows: Rows, found: ContactArrays, kept: Kept, bodies: SolverBodies, extent: Floats, tolerance: float, is_live: Any
 ) -> None:
     """Keep the manifolds ``found`` of the pairs ``rows``; points whose feature was there before keep their impulse."""
     pairs, slot, held = kept.pairs, kept.slot, kept.held

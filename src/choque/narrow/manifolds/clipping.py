@@ -18,8 +18,7 @@ from choque._core.vector import Vector, add, along, scaled
 from choque.narrow.manifolds.solids import Scratch, put_point
 from choque.narrow.pair import MAX_POINTS, ContactArrays
 
-FIRST_MADE, MADE = 128, 16384
-"""The labels of corners that clipping makes begin with the first number; features count faces in units of the other."""
+FIRST_MADE, MADE = 128, 16384  # the first label of a corner that clipping makes, and how many labels two faces have
 
 
 @helper

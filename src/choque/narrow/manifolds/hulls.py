@@ -38,9 +38,7 @@ from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 
 FACING = 0.999  # cosine of the angle within which a normal counts as that of a face
 
-BLUNT = 4.0
-"""A corner counts as a tip if it is less than this many times as deep as another direction says; of a regular
-tetrahedron it is 3 times, of a cube 1.7."""
+BLUNT = 4.0  # how many times as deep as in another direction a tip may be: a tetrahedron's is 3 times, a cube's 1.7
 
 
 @kernel

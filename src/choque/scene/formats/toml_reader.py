@@ -132,6 +132,8 @@ def _settings(table: TomlTable) -> dict[str, Any]:
     settings: dict[str, Any] = {key: table.text(key) for key in _TEXTS if key in table}
     settings |= {key: table.number(key, 0.0) for key in _LIMITS if key in table}
     settings |= {key: bool(table.flags(key, 1).all()) for key in former if key in table}
+    if "response_options" in table:
+        settings["response_options"] = table.table("response_options").plain()
     if settings.get("broad", "auto") not in broad.names():
         with table.placing("broad"):
             raise UnknownName("broad-phase method", settings["broad"], broad.names())

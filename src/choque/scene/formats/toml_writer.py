@@ -40,7 +40,9 @@ def _document(scene: BodyScene) -> Iterator[str]:
     yield f"steps_per_second = {scene.steps_per_second}"
     yield from _table("camera", vars(scene.camera))
     own = {key: value for key, value in scene.settings.items() if value is not None}
+    response = own.pop("response_options", {})
     yield from _table("world", {key: value for key, value in own.items() if key in WORLD_SETTINGS})
+    yield from _table("world.response_options", response)
     yield from _table("world.broad_options", {key: value for key, value in own.items() if key not in WORLD_SETTINGS})
     kinds = scene.bodies.kind + np.where(scene.bodies.kind == BOX, 10 * scene.bodies.solid, 0)
     entries = _runs(kinds)
