@@ -234,7 +234,7 @@ def recycle(
 
 
 @helper
-def _reach(bodies: SolverBodies, extent: NDArray[np.float64], row: Integer) -> float:
+def _reach(bodies: SolverBodies, extent: Floats, row: Integer) -> float:
     """Return the greatest distance of a point of a body from its position; of a plane 0."""
     is_hull = bodies.kind[row] == CONVEX or bodies.kind[row] == TRIANGLE
     total = 0.0
