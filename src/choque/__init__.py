@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from choque._core import __version__ as __version__
 from choque._core.lazy import exporting
-from choque._core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from choque import (

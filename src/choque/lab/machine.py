@@ -11,8 +11,8 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from choque._core import __version__
 from choque._core.threads import available_count
-from choque._core.version import __version__
 
 FOLDER = "src/choque/lab/"
 """Where this file lies in a checkout; in any other repository the commit would not be ours."""

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from choque._core import check
+from choque._core import __version__, check
 from choque._core.types import Progress
-from choque._core.version import __version__
 from choque.errors import InvalidInput, UnknownName, UnreadableFile, check_installed
 from choque.lab import machine, studies
 from choque.lab.design import Level, code_version, words_of

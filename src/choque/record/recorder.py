@@ -18,8 +18,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core import check, threads
-from choque._core.version import __version__
+from choque._core import __version__, check, threads
 from choque.errors import InvalidInput, RecordingFailed
 from choque.files.atomic import create_new, reason_of
 from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, pack_table, write_block, write_start, write_tail
