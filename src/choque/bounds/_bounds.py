@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core import threads as thread_pool
-from choque._core.kernel import helper, kernel
+from choque._core.kernel import kernel
 from choque._core.rounding import add_down, add_up, multiply_down, multiply_up, narrow_down, narrow_up
-from choque._core.types import F64, I32, Bools, Floats, Integer
+from choque._core.types import F64, I32, Bools, Floats
 from choque.errors import InvalidInput
 
 PAIRS_PER_BODY = 8  # pairs tested in about the time that one body costs elsewhere: decides when a second thread pays
@@ -324,26 +324,18 @@ def move_boxes(
     With directions (1, m, d) as ``rotation``, write the extent along each of them.
     """
     for row in range(lower.shape[0]):
-        turn = rotation[row if rotation.shape[0] > 1 else 0]
-        shift = translation[row if translation.shape[0] > 1 else 0]
-        for axis in range(turn.shape[0]):
-            low, high = _extent_along(lower, upper, row, turn, axis)
-            moved_lower[row, axis] = add_down(low, shift[axis])
-            moved_upper[row, axis] = add_up(high, shift[axis])
-
-
-@helper
-def _extent_along(lower: Floats, upper: Floats, row: Integer, directions: F64, slab: Integer) -> tuple[float, float]:
-    """Return the interval of box ``row`` along ``directions[slab]``, rounded outward."""
-    low = high = 0.0
-    for axis in range(directions.shape[1]):
-        factor = directions[slab, axis]
-        near, far = np.float64(lower[row, axis]), np.float64(upper[row, axis])
-        if factor < 0:
-            near, far = far, near
-        low = add_down(low, multiply_down(factor, near))
-        high = add_up(high, multiply_up(factor, far))
-    return low, high
+        turn, shift = row if rotation.shape[0] > 1 else 0, row if translation.shape[0] > 1 else 0
+        for slab in range(rotation.shape[1]):
+            low = high = 0.0
+            for axis in range(rotation.shape[2]):
+                factor = rotation[turn, slab, axis]
+                near, far = np.float64(lower[row, axis]), np.float64(upper[row, axis])
+                if factor < 0:
+                    near, far = far, near
+                low = add_down(low, multiply_down(factor, near))
+                high = add_up(high, multiply_up(factor, far))
+            moved_lower[row, slab] = add_down(low, translation[shift, slab])
+            moved_upper[row, slab] = add_up(high, translation[shift, slab])
 
 
 def check_boxes(lower: Floats, upper: Floats) -> None:
