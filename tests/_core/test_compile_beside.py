@@ -19,7 +19,8 @@ import pytest
 
 from choque._core import compile_beside
 from choque._core.compile_beside import FirstCall, allowed, encoded, first_calls
-from choque.cli._compiling import example, named  # what the other processes run
+from choque._core.kernel_cache import KernelCache
+from choque.cli._compiling import callable_from_python, example, named  # what the other processes run
 
 needs_compiler = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
 
@@ -137,6 +138,14 @@ def test_the_recorded_kernels_exist_with_these_arguments(call: FirstCall) -> Non
     assert callable(attrgetter(name)(import_module(module)))
     outdated = [name for name, arguments in call.kernels if not is_current(name, arguments)]
     assert len(outdated) <= max(1, len(call.kernels) // 4), f"run python .ci/first_calls.py for {outdated}"
+
+
+@needs_compiler
+def test_what_another_process_compiles_is_kept_on_disk() -> None:
+    """Parts of kernels that Python calls, too, are kept as what Python calls."""
+    names = {name for call in first_calls() for name, arguments in call.kernels if is_current(name, arguments)}
+    assert "choque.kinetic.loop:advance_plain" in names  # such a part
+    assert [name for name in sorted(names) if not isinstance(callable_from_python(name)._cache, KernelCache)] == []
 
 
 def is_current(name: str, arguments: list[Any]) -> bool:

@@ -188,6 +188,7 @@ def test_compiling_is_announced_with_a_count_and_the_time_left(monkeypatch: pyte
     monkeypatch.setattr(kernels, "_ours", [own])
     call = compile_beside.FirstCall(f"{__name__}:compile_three", [[f"{__name__}:compile_three", []]] * 3)
     monkeypatch.setattr(compile_beside, "first_calls", lambda: [call])
+    monkeypatch.setattr(compile_beside, "compilers", compile_beside.Compilers())  # without calls of other tests
     clock = iter(range(0, 60, 6))
     monkeypatch.setattr(kernels, "perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr(progress.Line, "lines", [])
