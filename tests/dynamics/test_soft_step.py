@@ -255,7 +255,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(choque._core.threads, "SERIAL_BELOW", 0)
     monkeypatch.setattr(choque._core.threads, "STREAM_SERIAL_BELOW", 0)
-    monkeypatch.setattr(response, "SHARED_PAIRS", 0)
+    monkeypatch.setattr(response, "SHARED_FROM", 0)
     monkeypatch.setattr(memory, "PART_BODIES", 6)
     monkeypatch.setattr(substeps, "SHARED_FROM", 0)
     hashes = []

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from choque._core import check, memory
 from choque._core.pair_keys import EVERY_GROUP, pack_pairs, unpack_pairs
-from choque._core.threads import over_ranges, ranges, resolve_count, run
+from choque._core.threads import ranges, resolve_count, run
 from choque._core.types import Floats, Keys, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import rows as manifold_rows
@@ -39,7 +39,7 @@ FAT = 0.05  # how far a body may move before candidates are searched again [m]
 RECYCLED = 0.05  # how far two bodies may move, relative to each other, before their manifold is found again [m]
 LIGHTEST, HEAVIEST = 1e-30, 1e30  # limits of masses and moments of inertia
 CROWD = 1_000  # bodies that may be in one place: each overlaps all others
-SHARED_PAIRS = 4_000  # pairs, or contacts, from which threads share a pass over them
+SHARED_FROM = 4_000  # bodies, pairs or contacts from which threads share a pass over them
 _NO_ROWS = np.empty((0, manifold_rows.WIDTH), np.float32)
 _Held: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]  # slots and impulses after a step; see `Kept`
 
@@ -212,7 +212,7 @@ class SoftStep(Response):
         count = len(order)
         thread_count = resolve_count(self.threads, count)
         rows = self._rows = SolverBodies.empty(count)
-        over_ranges(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows)
+        _share(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows)
         rows.kind[body_count:] = TRIANGLE
         rows.hull[body_count:] = len(faces.first) - 1 - len(faces.rim) + np.arange(count - body_count)
         awake = self._awake = kept.rest.awake[order]
@@ -248,9 +248,8 @@ class SoftStep(Response):
         most = [math.inf if limit is None else float(limit) for limit in (max_speed, max_spin)]
         limits = (float(dt), most[0], most[1])
         awake, touched = self._locks.move(columns, rows, self._awake, self._touched, limits)
-        over_ranges(
-            move_bodies, count, resolve_count(threads, count), order, (moving, awake), columns, rows, touched, limits
-        )
+        thread_count = resolve_count(threads, count)
+        _share(move_bodies, count, thread_count, order, (moving, awake), columns, rows, touched, limits)
         rest, awake_count = kept.rest, moving
         if self.sleep:
             rest = rest.copy()
@@ -366,13 +365,13 @@ def _rows(count: int, width: int) -> NDArray[np.float32]:
 
 
 def _share(kernel: Any, total: int, thread_count: int, *arguments: Any) -> None:
-    """Run ``kernel(first, last, …)`` over ``total`` contacts, by all threads if there are enough.
+    """Run ``kernel(first, last, …)`` over ``total`` bodies or contacts, by all threads if there are enough.
 
     A kernel for which there is no work is not called, so that it need not be compiled.
     """
     if total == 0:
         return
-    shares = ranges(total, thread_count if total >= SHARED_PAIRS else 1)
+    shares = ranges(total, thread_count if total >= SHARED_FROM else 1)
     run(lambda part: kernel(*shares[part], *arguments), len(shares))
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from choque._core.kernel import kernel
-from choque._core.threads import block_supply, run
+from choque._core.threads import block_supply, even_borders, run
 from choque._core.types import U8, Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import MOVED, V, begin_row
@@ -26,7 +26,7 @@ WARM, SOLVE, RELAX, BOUNCE = range(4)  # phases: warm start; solve with bias and
 BOUNCES = 2
 """Passes of rebound: four points of a box share a blow, and after one pass the first ones have taken too little."""
 
-SHARED_FROM = 12_000  # contacts of spheres, or a third as many manifolds, from which threads share the phases
+SHARED_FROM = 30_000  # contacts of spheres, or a third as many manifolds; waking a thread does not pay for fewer
 
 
 class Problem(NamedTuple):
@@ -77,11 +77,15 @@ def _share(phase: int, parts: int, thread_count: int, problem: Problem, rates: R
     if thread_count == 1:
         _run(phase, 0, parts, problem, rates)
         return
-    draw = block_supply(parts, 1)
+    # Few stretches of parts: to call a kernel takes 20 µs, during which no other thread can call one.
+    borders = even_borders(problem.sphere_starts[:-1] + 3 * problem.manifold_starts[:-1], 2 * thread_count)
+    draw = block_supply(2 * thread_count, 1)
 
     def work(_: int) -> None:
         while (block := draw()) is not None:
-            _run(phase, *block, problem, rates)
+            first, last = borders[block[0]], borders[block[1]]
+            if first < last:
+                _run(phase, first, last, problem, rates)
 
     run(work, thread_count)
 
