@@ -16,6 +16,7 @@ from choque.errors import InvalidInput
 from choque.record import Recorder, Recording
 from choque.record import open as open_frames
 from choque.studio.page.recording import RecordingView
+from choque.studio.page.stage import FRAMES_A_SECOND
 from choque.studio.page.studio import Studio
 from choque.studio.page.world import DEFAULT_BOUNDS, WorldView
 from choque.theses.fingsics.scene_dat import write_scene_dat
@@ -59,6 +60,13 @@ def test_it_starts_paused_and_plays_on_command(studio: Studio, world_view: World
     frame = world_view.run.frame
     time.sleep(0.1)
     assert world_view.run.frame == frame
+
+
+def test_steps_of_a_pause_do_not_delay_the_first_picture_of_play(studio: Studio, world_view: WorldView) -> None:
+    for _ in range(20):
+        studio.ask(world_view.step)  # each is drawn at once
+    studio.ask(lambda: None)
+    assert world_view._picture_due <= world_view._drawn + 1 / FRAMES_A_SECOND
 
 
 def test_showing_a_run_does_not_change_it(studio: Studio, world_view: WorldView) -> None:

@@ -390,8 +390,8 @@ class WorldView(BodiesView):
         if self.run.playing and self._drawn:
             self.seconds["picture"].add(now - self._drawn)
         self._drawn = now
-        # A late picture delays the next one by at most half a period.
-        self._picture_due = max(self._picture_due, now - 0.5 / FRAMES_A_SECOND) + 1 / FRAMES_A_SECOND
+        # A late picture delays the next one by at most half a period; those of a pause, drawn at once, by none.
+        self._picture_due = min(max(self._picture_due, now - 0.5 / FRAMES_A_SECOND), now) + 1 / FRAMES_A_SECOND
         if not self.run.playing or ended - self._updated > 1 / PANELS_A_SECOND:
             self._update_panels()
 
