@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,8 @@ import pytest
 import choque
 from choque._core.kernel import announcement
 from choque.cli import demo
-from choque.cli._compiling import Outlook  # patched: nothing is compiled before the demo
-from choque.cli.demo import HELPER, sections
+from choque.cli._compiling import Outlook, outlook  # patched: nothing is compiled before the demo
+from choque.cli.demo import HELPER, SAMPLE, sections
 from choque.cli.demo._section import Section  # sections of the test's own
 from choque.cli.demo.methods import METHODS
 
@@ -64,6 +65,11 @@ def test_a_section_compiles_nothing_after_it_was_prepared(section: Section, tmp_
     assert announcement.count == before
     assert shown.is_right
     assert shown.picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="there are no kernels")
+def test_the_sample_that_tells_what_is_on_disk_has_kernels() -> None:
+    assert outlook(SAMPLE).kernels > 0
 
 
 @pytest.mark.parametrize("code", ["open('kept', 'w').close()", "raise SystemExit(1)"])

@@ -35,6 +35,7 @@ code { font: 14px ui-monospace, monospace; background: #eef1f5; border-radius: 4
 .next { margin: 1rem 0 0; color: #5a6478; }
 """
 
+SAMPLE = "choque.broad"  # where none of its kernels is on disk, those of the sections are not there either
 HELPER = "from choque.cli.demo import sections\nfor each in sections()[1:]:\n    each.prepare()\n"
 """What another process runs while this one compiles the kernels of the first section."""
 
@@ -124,10 +125,10 @@ def _prepare(chosen: tuple[Section, ...]) -> None:
 
 
 def _is_cold() -> bool:
-    """Return whether none of the kernels of one section is on disk."""
+    """Return whether the sections find no kernels on disk."""
     from choque.cli._compiling import outlook
 
-    kernels = outlook("choque.kinetic")
+    kernels = outlook(SAMPLE)
     return kernels.compiled == 0 < kernels.missing
 
 
