@@ -18,9 +18,8 @@ import numpy as np
 import pytest
 
 from choque._core import compile_beside
-from choque._core.compile_beside import FirstCall, allowed, encoded, first_calls
+from choque._core.compile_beside import FirstCall, allowed, callable_from_python, encoded, example, first_calls, named
 from choque._core.kernel_cache import KernelCache
-from choque.cli._compiling import callable_from_python, example, named  # what the other processes run
 
 needs_compiler = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
 

@@ -15,21 +15,26 @@ import atexit
 import json
 import multiprocessing
 import os
+import signal
 import sys
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Condition, Thread
 from typing import Any, NamedTuple
 
+import numba
+import numpy as np
 from numba.core import types
 
 from choque._core import threads
 
 MOST = 4  # processes that compile at a time, this one included; each takes about 200 MB
 PATIENCE = 20.0  # seconds for which a kernel that another process compiles is waited for
-PROGRAM = "import json, sys; sys.path[:] = json.loads(input()); from choque.cli._compiling import serve; serve()"
+PROGRAM = "import json, sys; sys.path[:] = json.loads(input()); from choque._core.compile_beside import serve; serve()"
 
 
 class FirstCall(NamedTuple):
@@ -149,6 +154,67 @@ def allowed() -> int:
         return 1
     wanted = os.environ.get("CHOQUE_COMPILERS", "").strip()
     return int(wanted) if wanted.isdecimal() else min(threads.available_count(), MOST)
+
+
+def serve() -> None:
+    """Compile the kernels that are asked for on stdin, each between two lines on stdout.
+
+    Another process has started this one. It ends when stdin ends, or after some seconds without work.
+    """
+    from choque._core.kernel import announcement
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has started this one
+    asked: SimpleQueue[str] = SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            asked.put(line)
+        asked.put("")
+
+    def report(*about: int) -> None:
+        sys.stdout.write(f"{json.dumps(about)}\n")
+        sys.stdout.flush()
+
+    Thread(target=listen, daemon=True).start()
+    with suppress(Empty, OSError):
+        while line := asked.get(timeout=PATIENCE):
+            for call, place, name, arguments in json.loads(line):
+                if not asked.empty():
+                    break
+                report(call, place, 0)
+                before = announcement.count
+                with suppress(Exception):  # the list is out of date
+                    callable_from_python(name).compile(tuple(map(numba.typeof, map(example, arguments))))
+                report(call, place, announcement.count - before)
+
+
+def callable_from_python(name: str) -> Any:
+    """Return the dispatcher whose kernels are kept on disk: of a helper, the one that Python calls."""
+    found = named(name)
+    return getattr(found, "alone", found)
+
+
+def example(code: Any) -> Any:
+    """Return a value of a type that `encoded` has written."""
+    if isinstance(code, dict):
+        ((name, items),) = code.items()
+        return named(name)(*map(example, items))
+    if isinstance(code, list):
+        return tuple(map(example, code))
+    scalar, bracket, form = code.partition("[")
+    if not bracket:
+        return None if code == "none" else np.dtype(scalar).type(0)
+    dimension, layout = int(form[0]), form[2]
+    values = np.zeros((4,) * dimension, scalar, order="F" if layout == "F" else "C")
+    values = values[(slice(None, None, 2),) * dimension] if layout == "A" else values
+    values.flags.writeable = not form.endswith("read-only")
+    return values
+
+
+def named(name: str) -> Any:
+    """Return what a module defines, by ``module:name``."""
+    module, _, inside = name.partition(":")
+    return getattr(import_module(module), inside)
 
 
 compilers = Compilers()

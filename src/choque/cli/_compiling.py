@@ -11,26 +11,18 @@ compiled and about how long that takes, `prepare` makes small calls that compile
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import pkgutil
-import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from subprocess import DEVNULL, Popen
-from threading import Thread
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
-import numba
-import numpy as np
-
 from choque._core import threads
-from choque._core.compile_beside import PATIENCE
 from choque._core.kernel import announcement
 from choque._core.kernel_cache import Damaged, KernelCache, KernelFiles, sources_of
 from choque._core.shipped_kernels import present_family
@@ -179,66 +171,6 @@ def compiling_beside(code: str | None) -> Iterator[Popen[bytes] | None]:
         os.environ["CHOQUE_COMPILERS"] = before
         helper.terminate()
         helper.wait()
-
-
-def serve() -> None:
-    """Compile the kernels that are asked for on stdin, each between two lines on stdout.
-
-    Another process has started this one (`choque._core.compile_beside`). It ends when stdin ends, or after some seconds
-    without work.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has started this one
-    asked: SimpleQueue[str] = SimpleQueue()
-
-    def listen() -> None:
-        for line in sys.stdin:
-            asked.put(line)
-        asked.put("")
-
-    def report(*about: int) -> None:
-        sys.stdout.write(f"{json.dumps(about)}\n")
-        sys.stdout.flush()
-
-    Thread(target=listen, daemon=True).start()
-    with suppress(Empty, OSError):
-        while line := asked.get(timeout=PATIENCE):
-            for call, place, name, arguments in json.loads(line):
-                if not asked.empty():
-                    break
-                report(call, place, 0)
-                before = announcement.count
-                with suppress(Exception):  # the list is out of date
-                    callable_from_python(name).compile(tuple(numba.typeof(example(each)) for each in arguments))
-                report(call, place, announcement.count - before)
-
-
-def callable_from_python(name: str) -> Any:
-    """Return the dispatcher whose kernels are kept on disk: of a helper, the one that Python calls."""
-    found = named(name)
-    return getattr(found, "alone", found)
-
-
-def example(code: Any) -> Any:
-    """Return a value of a type that was written by `choque._core.compile_beside.encoded`."""
-    if isinstance(code, dict):
-        ((name, items),) = code.items()
-        return named(name)(*map(example, items))
-    if isinstance(code, list):
-        return tuple(map(example, code))
-    scalar, bracket, form = code.partition("[")
-    if not bracket:
-        return None if code == "none" else np.dtype(scalar).type(0)
-    dimension, layout = int(form[0]), form[2]
-    values = np.zeros((4,) * dimension, scalar, order="F" if layout == "F" else "C")
-    values = values[(slice(None, None, 2),) * dimension] if layout == "A" else values
-    values.flags.writeable = not form.endswith("read-only")
-    return values
-
-
-def named(name: str) -> Any:
-    """Return what a module defines, by ``module:name``."""
-    module, _, inside = name.partition(":")
-    return getattr(importlib.import_module(module), inside)
 
 
 def prepare(calls: Mapping[str, Callable[[], object]], progress: Progress | None = None) -> dict[str, str]:
