@@ -65,7 +65,7 @@ def fastest(cells: list[dict[str, str]], selector: str = "auto") -> str:
                 words.append("")
                 continue
             (first, best), (second, next_best) = ranked[:2]
-            words.append(f"**{first}** {duration(best)}, {next_best / best:.2f}x before {second}")
+            words.append(f"**{first}** {duration(best)}, {next_best / best:.2f}x as fast as {second}")
         lines.append(f"| {scene} | " + " | ".join(words) + " |")
     return "\n".join(lines) + "\n"
 

@@ -96,7 +96,7 @@ def test_the_table_decides(table, method: str) -> None:
     lower, upper = spread(900)
     auto = choque.broad.create("auto", Boxes(lower, upper))
     assert choice_of(auto).method == method
-    assert f"{method} is expected to be the fastest, 2x before" in choice_of(auto).reason
+    assert f"{method} is expected to be the fastest, 2x as fast as" in choice_of(auto).reason
     assert str(choice_of(auto)).startswith(f"{method}: ")
     assert choice_of(auto).tests_per_box is not None
     np.testing.assert_array_equal(auto.pairs(), oracle.overlapping_pairs(lower, upper))

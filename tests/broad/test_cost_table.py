@@ -37,7 +37,7 @@ def test_who_was_cut_off_is_slower_than_all() -> None:
     found = table.choose({"n": 7})
     assert found.method == "other"
     assert found.ratios["gone"] == pytest.approx(2.0 * CUT_OFF)
-    assert str(found) == "other is expected to be the fastest, 2x before one"
+    assert str(found) == "other is expected to be the fastest, 2x as fast as one"
 
 
 def test_weights_say_what_counts() -> None:

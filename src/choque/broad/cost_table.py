@@ -38,7 +38,7 @@ class Expectation(NamedTuple):
 
     def __str__(self) -> str:
         others = sorted((ratio, name) for name, ratio in self.ratios.items() if name != self.method)
-        lead = f", {others[0][0]:.2g}x before {others[0][1]}" if others else ""
+        lead = f", {others[0][0]:.2g}x as fast as {others[0][1]}" if others else ""
         return f"{self.method} is expected to be the fastest{lead}"
 
 
