@@ -315,3 +315,39 @@ def test_bad_columns_name_their_line(tmp_path: Path, line: str) -> None:
     path.write_text(f'choque = 1\n[[bodies]]\nkind = "sphere"\n{line}\n')
     with pytest.raises(UnreadableFile, match="line"):
         scene.read(path)
+
+
+@pytest.mark.parametrize("word", ["washer:6", "hopper:5", "terrain:3"])
+def test_scenes_with_meshes_are_read_as_they_were_written(
+    word: str, tmp_path: Path, assert_same: Callable[[BodyScene, BodyScene], None]
+) -> None:
+    made = scene.find_bodies(word)
+    scene.write(tmp_path / "a.toml", made)
+    back = scene.find_bodies(tmp_path / "a.toml")
+    assert_same(made, back)
+    assert back.settings == made.settings
+    assert back.world().hash() == made.world().hash()
+    with pytest.raises(InvalidInput, match="is a mesh, for which this XML has no element"):
+        scene.write(tmp_path / "a.xml", replace(made, bodies=made.bodies.take([-1])))
+
+
+def test_meshes_are_moved_and_joined_with_the_bodies_around_them(tmp_path: Path) -> None:
+    text = 'choque = 1\n[[bodies]]\nkind = "sphere"\n[[bodies]]\ngenerator = "hopper"\nn = 2\noffset = [9, 0, 0]\n'
+    world = read(tmp_path / "a.toml", text).world(response="soft-step")
+    assert world.bodies.kind.tolist() == [0, 4, 0, 0, 5]
+    assert world.bodies.position[-1].tolist() == [9, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("faces", "reason"),
+    [
+        ("[[0, 1, 3]]", "line 5.*face, number 0.*there are 3 vertices"),
+        ("[[0, 1, 0.5]]", "line 6: faces is .*three whole numbers"),
+        ("[[0, 1, inf]]", "line 6: faces is .*three whole numbers"),
+        ("[[0, 1]]", "line 6: faces is .*three numbers in brackets"),
+    ],
+)
+def test_faces_that_are_not_vertices_are_refused(faces: str, reason: str, tmp_path: Path) -> None:
+    text = f'choque = 1\n\n[[bodies]]\nkind = "mesh"\nvertices = [[0, 0, 0], [1, 0, 0], [0, 0, 1]]\nfaces = {faces}\n'
+    with pytest.raises(UnreadableFile, match=reason):
+        read(tmp_path / "a.toml", text)

@@ -28,7 +28,7 @@ WORDS = {
     "TOML": [
         *choque_toml._SCENE,
         *choque_toml._GENERATOR,
-        *(key for keys in (*choque_toml.SIZES.values(), *choque_toml.ATTRIBUTES.values()) for key in keys),
+        *(key for keys in (*choque_toml.SIZES, *choque_toml.ATTRIBUTES, choque_toml.MESH_KEYS) for key in keys),
         *WORLD_SETTINGS,
         *("kind", "position", "height", "material", "ids", "broad_options"),
     ],

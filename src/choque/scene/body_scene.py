@@ -18,6 +18,7 @@ from choque.scene.columns import (
     GROUND,
     KIND_WORDS,
     MAX_VALUE,
+    MESH,
     SOLIDS,
     SPHERE,
     TILE,
@@ -47,7 +48,6 @@ SHARED = (
 )
 """Columns that mean the same in a scene and in a world."""
 
-TERRAIN_COLOR = (120, 140, 105)
 ASIDE = 28.0  # yaw of the camera of a generated scene [degrees]: of a box or a row two sides are seen
 
 
@@ -79,8 +79,8 @@ class Camera:
 class BodyScene:
     """The initial state of bodies, and the settings to simulate them with.
 
-    Row k of ``bodies`` becomes body k of the world, and their terrain the last one. Bodies may overlap at the start:
-    `overlapping` lists the pairs. Values that a world cannot hold are refused here, with the row and the rule.
+    Row k of ``bodies`` becomes body k of the world. Bodies may overlap at the start: `overlapping` lists the pairs.
+    Values that a world cannot hold are refused here, with the row and the rule.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class BodyScene:
             settings = {key: value for key, value in settings.items() if key in WORLD_SETTINGS}
             settings["bounds"] = kept_bounds(settings.get("bounds"))
         world = World(**{**settings, **options})
-        rows = [np.flatnonzero(self.bodies.kind == kind) for kind in range(GROUND + 1)]
+        rows = [np.flatnonzero(self.bodies.kind == kind) for kind in range(len(KIND_WORDS))]
         for kind, members in enumerate(rows):
             if len(members):
                 _add(world, kind, self.bodies.take(members))
@@ -153,8 +153,6 @@ class BodyScene:
             for name, column in world.bodies.columns().items():
                 if name != "ids":
                     column[place] = column.copy()
-        if self.bodies.terrain is not None:
-            world.add_mesh(**{"restitution": 0.0, "color": TERRAIN_COLOR, **self.bodies.terrain})
         return world
 
     def overlapping(self) -> Pairs:
@@ -189,8 +187,12 @@ def _add(world: World, kind: int, bodies: BodyColumns) -> None:
     elif kind == BOX:
         _add_solids(world, bodies, shared)
     else:
-        for row, height in enumerate(bodies.position[:, 1].tolist()):
-            world.add_ground(height, **{key: column[row : row + 1] for key, column in shared.items()})
+        for row, position in enumerate(bodies.position):
+            own = {key: column[row : row + 1] for key, column in shared.items()}
+            if kind == MESH:
+                world.add_mesh(bodies.mesh[row], position, **own)
+            else:
+                world.add_ground(float(position[1]), **own)
 
 
 def _add_solids(world: World, bodies: BodyColumns, shared: dict[str, Any]) -> None:
@@ -252,7 +254,7 @@ def bodies(name: str, n: int, *, seed: int = 0, **parameters: object) -> BodySce
 def _settings_for(made: BodyColumns) -> dict[str, Any]:
     """Return the settings of a generated scene: what falls needs a response with rest, heavy bodies stiff contacts."""
     moving = ~made.static & (made.kind != TILE)
-    falls = bool((made.acceleration[moving] != 0.0).any()) and not (bool(moving.all()) and made.terrain is None)
+    falls = bool((made.acceleration[moving] != 0.0).any()) and not moving.all()
     mass = made.mass[moving]
     stiff = {"response_options": {"substeps": 16}} if falls and mass.max() > 20 * mass.min() else {}
     return {"response": "soft-step", **stiff} if falls else {}

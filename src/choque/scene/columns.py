@@ -16,16 +16,16 @@ from choque.errors import InvalidInput
 from choque.narrow import shapes
 from choque.narrow.solids import solid_names
 
-SPHERE, CAPSULE, TILE, BOX, GROUND = shapes.SPHERE, shapes.CAPSULE, shapes.TILE, shapes.CONVEX, shapes.PLANE
+SPHERE, CAPSULE, TILE, BOX, GROUND, MESH = (int(kind) for kind in shapes.Kind)
 """The kinds of bodies in scenes; convex bodies are boxes and other solids, see `SOLIDS`."""
 
-KIND_WORDS = ("sphere", "capsule", "tile", "box", "ground")
+KIND_WORDS = ("sphere", "capsule", "tile", "box", "ground", "mesh")
 """The words for the kinds in scene files, in the order of their numbers."""
 
 SOLIDS = ("box", *(name for name in solid_names() if name != "cube"))
 """The words for convex bodies, in the order of the column `BodyColumns.solid`; each fills the box of its size."""
 
-SIZE_WORDS = (("radius",), ("radius", "length"), ("length", "width"), ("size", "size", "size"), ())
+SIZE_WORDS = (("radius",), ("radius", "length"), ("length", "width"), ("size", "size", "size"), (), ())
 """The meaning of the columns of `BodyColumns.size` for each kind; a box has three edges."""
 
 MAX_VALUE, MIN_VALUE = 1e12, 1e-12
@@ -55,6 +55,7 @@ DEFAULTS: dict[str, Any] = {
     "group": 1,
     "mask": EVERY_GROUP,
     "solid": 0,
+    "mesh": None,
     "drawn": True,
     "rocket": False,
     "color": (200, 200, 200),
@@ -69,12 +70,12 @@ class BodyColumns(ColumnTable):
     Attributes
     ----------
     kind
-        (n,) int8: sphere, capsule, tile, box or ground, as `KIND_WORDS` numbers them.
+        (n,) int8: sphere, capsule, tile, box, ground or mesh, as `KIND_WORDS` numbers them.
     position
         (n, 3): the centres; y is up.
     size
         (n, 3): sphere (radius, 0, 0); capsule (radius, length of its cylinder along local z, 0); tile (length along
-        local x, width along local z, 0), its normal local y; box: its edges; ground: zeros.
+        local x, width along local z, 0), its normal local y; box: its edges; ground and mesh: zeros.
     velocity, acceleration
         (n, 3): [unit/s] and [unit/s²]. Gravity is the acceleration of each body.
     angles, spin
@@ -87,13 +88,13 @@ class BodyColumns(ColumnTable):
         As in `choque.world.Bodies`.
     solid
         (n,) int8: which solid a box is, a number of `SOLIDS`; 0 for boxes and for other kinds.
+    mesh
+        (n,) objects: the `choque.Mesh` of a mesh; None for other kinds.
     static, drawn, rocket
         (n,) bool: a static body has infinite mass but moves with its velocity; a rocket is a capsule that is drawn
         differently.
     color
         (n, 3) uint8: red, green, blue.
-    terrain
-        A mesh around or under the bodies, as arguments of `choque.World.add_mesh`; None for none. Files do not hold it.
     """
 
     kind: NDArray[np.int8]
@@ -117,10 +118,10 @@ class BodyColumns(ColumnTable):
     group: NDArray[np.uint32]
     mask: NDArray[np.uint32]
     solid: NDArray[np.int8]
+    mesh: NDArray[np.object_]
     drawn: Flags
     rocket: Flags
     color: NDArray[np.uint8]
-    terrain: Any = None
 
     COLUMNS: ClassVar[Mapping[str, Column]] = {
         **dict.fromkeys(("kind", "solid"), (np.int8, ())),
@@ -132,13 +133,14 @@ class BodyColumns(ColumnTable):
         "locked": (np.bool_, (6,)),
         **dict.fromkeys(("group", "mask"), (np.uint32, ())),
         "color": (np.uint8, (3,)),
+        "mesh": (np.object_, ()),
     }
 
     @classmethod
     def filled(cls, kind: ArrayLike, position: ArrayLike, size: ArrayLike, **attributes: Any) -> Self:
         """Return columns made from arrays with one row for each body, or one value for all; the others are `DEFAULTS`.
 
-        There are as many bodies as rows of ``position``. Tiles and grounds are always static.
+        There are as many bodies as rows of ``position``. Tiles, grounds and meshes are always static.
         """
         for name in attributes:
             if name not in DEFAULTS:
@@ -146,7 +148,7 @@ class BodyColumns(ColumnTable):
         centers = _column("position", np.atleast_2d(position), None)
         given = {"kind": kind, "position": centers, "size": size, **DEFAULTS, **attributes}
         columns = {name: _column(name, value, len(centers)) for name, value in given.items()}
-        columns["static"] |= (columns["kind"] == TILE) | (columns["kind"] == GROUND)
+        columns["static"] |= np.isin(columns["kind"], (TILE, GROUND, MESH))
         return cls(**columns)
 
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil, sqrt
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.meshes import Mesh
-from choque.scene.columns import BOX, CAPSULE, SOLIDS, SPHERE, BodyColumns, boxes, ground, join, spheres
+from choque.scene.columns import BOX, CAPSULE, MESH, SOLIDS, SPHERE, BodyColumns, boxes, ground, join, spheres
 from choque.scene.generators import BodyRequest, usually
 
 FLOOR = (110, 110, 110)
@@ -143,7 +142,12 @@ def hopper(request: BodyRequest, *, angle: float = 40.0, mouth: float = 5.0, rol
         rolling=rolling,
         color=colors,
     )
-    return replace(join(ground(elasticity=0.0, color=FLOOR), falling), terrain={"mesh": funnel, "color": FLOOR})
+    return join(ground(elasticity=0.0, color=FLOOR), falling, _surface(funnel))
+
+
+def _surface(mesh: Mesh, **attributes: object) -> BodyColumns:
+    """Return a static mesh around or below other bodies."""
+    return BodyColumns.filled(MESH, [[0, 0, 0]], 0.0, mesh=mesh, **{"elasticity": 0.0, "color": FLOOR, **attributes})
 
 
 def _between(count: int) -> NDArray[np.int64]:
@@ -197,9 +201,8 @@ def washer(request: BodyRequest, *, speed: float = 40.0) -> BodyColumns:
     first = np.arange(len(ring))
     back = np.stack((np.roll(first, -1), first, 0 * first + 2 * len(ring)), axis=1)
     drum = Mesh(vertices, np.concatenate((_between(len(ring)), back)))
-    turning = {"mesh": drum, "angular_velocity": (0.0, 0.0, np.radians(speed)), "color": FLOOR}
     pane = boxes([[0, 0, 4.0]], (2 * radius, 2 * radius, 1.0), static=True, elasticity=0.0, drawn=False)
-    return replace(join(pane, _mixed(request, place[:count], 0.6)), terrain=turning)
+    return join(pane, _mixed(request, place[:count], 0.6), _surface(drum, spin=(0.0, 0.0, speed)))
 
 
 FIN = 0.75
@@ -224,7 +227,7 @@ def terrain(request: BodyRequest, *, height: float = 2.0, friction: float = 0.6)
     position = block(count, (1.6, 1.6, 1.6), flatness=0.5) + [0.0, height + 0.8 * upward + 1.0, 0.0]
     falling = _mixed(request, position, friction)
     width = 2.0 * max(along, across) + 10.0
-    return replace(falling, terrain={"mesh": _landscape(width, height, request.random())})
+    return join(falling, _surface(_landscape(width, height, request.random()), color=(120, 140, 105)))
 
 
 def _landscape(width: float, height: float, random: np.random.Generator) -> Mesh:

@@ -31,7 +31,7 @@ from choque.errors import UnknownName, UnreadableFile
 from choque.files.source import naming_damage, read_text
 from choque.scene.body_scene import GENERATORS, WORLD_SETTINGS, BodyScene, Camera, steps_per_second
 from choque.scene.body_scene import bodies as generate_bodies
-from choque.scene.columns import BOX, CAPSULE, GROUND, KIND_WORDS, SOLIDS, SPHERE, TILE, BodyColumns, first_fault, join
+from choque.scene.columns import BOX, GROUND, KIND_WORDS, MESH, SOLIDS, SPHERE, BodyColumns, first_fault, join
 from choque.scene.formats.toml_table import TomlLines, TomlTable
 
 VERSION = 1  # the version of the format that this reads and writes
@@ -39,24 +39,15 @@ VECTORS = ("velocity", "acceleration", "angles", "spin", "surface_velocity")
 VALUES = ("mass", "elasticity", "friction", "rolling", "linear_damping", "angular_damping", "group", "mask")
 FLAGS = ("static", "drawn", "rocket", "bullet", "sensor")
 MATERIAL = ("mass", "elasticity", "friction", "rolling", "color", "drawn", "group", "mask")
-MOVING = (*VECTORS, *VALUES, "static", "drawn", "color", "bullet", "sensor", "locked")
+FIXED = (*VECTORS, *VALUES, "drawn", "color", "sensor")
+MOVING = (*FIXED, "static", "bullet", "locked")
+MESH_KEYS = ("vertices", "faces")
 
-SIZES: dict[int, dict[str, float]] = {
-    SPHERE: {"radius": 1.0},
-    CAPSULE: {"radius": 1.0, "length": 1.0},
-    TILE: {"length": 30.0, "width": 30.0},
-    BOX: {"size": 1.0},
-    GROUND: {},
-}
-"""The keys of the size of each kind, with their defaults."""
+_NONE: dict[str, float] = {}
+SIZES = ({"radius": 1.0}, {"radius": 1.0, "length": 1.0}, {"length": 30.0, "width": 30.0}, {"size": 1.0}, _NONE, _NONE)
+"""The keys of the size of each kind, in the order of their numbers, with their defaults."""
 
-ATTRIBUTES: dict[int, tuple[str, ...]] = {
-    SPHERE: MOVING,
-    CAPSULE: (*MOVING, "rocket"),
-    TILE: (*VECTORS, *VALUES, "drawn", "color", "sensor"),
-    BOX: MOVING,
-    GROUND: MATERIAL,
-}
+ATTRIBUTES = (MOVING, (*MOVING, "rocket"), FIXED, MOVING, MATERIAL, FIXED)
 """The other keys of each kind: one value for all bodies of the entry, or one for each."""
 
 _SCENE = ("choque", "name", "summary", "steps_per_second", "gravity", "camera", "world", "materials", "bodies")
@@ -202,12 +193,24 @@ def _listed(entry: TomlTable, materials: dict[str, dict[str, Any]]) -> BodyColum
         raise entry.unfit("material", f"one of those under [materials]: {', '.join(materials)}")
     kind = BOX if word in SOLIDS else KIND_WORDS.index(word)
     place = "height" if kind == GROUND else "position"
-    entry.require_known(f"a {word}", ("kind", place, *SIZES[kind], *ATTRIBUTES[kind], "material", "ids"))
+    own = MESH_KEYS if kind == MESH else tuple(SIZES[kind])
+    entry.require_known(f"a {word}", ("kind", place, *own, *ATTRIBUTES[kind], "material", "ids"))
     position = _positions(entry, kind)
     attributes = {**materials["default"], **materials[material], **_attributes(entry, ATTRIBUTES[kind], len(position))}
     attributes["solid"] = SOLIDS.index(word) if word in SOLIDS else 0
+    attributes["mesh"] = _mesh(entry) if kind == MESH else None
     with entry.placing("kind"):
         return BodyColumns.filled(kind, position, _sizes(entry, kind, len(position)), **attributes)
+
+
+def _mesh(entry: TomlTable) -> Any:
+    from choque.meshes import Mesh
+
+    vertices, faces = (np.atleast_2d(entry.vectors(key, None)) for key in MESH_KEYS)
+    if not (np.isfinite(faces) & (faces == np.floor(faces))).all():
+        raise entry.unfit("faces", "rows of three whole numbers, each that of a vertex from 0 on")
+    with entry.placing("vertices"):
+        return Mesh(vertices, faces.astype(np.int64))
 
 
 def _positions(entry: TomlTable, kind: int) -> NDArray[np.float64]:

@@ -9,21 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.types import Rows
 from choque.errors import InvalidInput
 from choque.files.atomic import replacing
 from choque.scene.body_scene import WORLD_SETTINGS, BodyScene
-from choque.scene.columns import BOX, DEFAULTS, GROUND, KIND_WORDS, SOLIDS, BodyColumns
+from choque.scene.columns import BOX, DEFAULTS, GROUND, KIND_WORDS, MESH, SOLIDS, BodyColumns
 from choque.scene.files import SceneFormat
-from choque.scene.formats.toml_reader import ATTRIBUTES, SIZES, VERSION, read_toml
+from choque.scene.formats.toml_reader import ATTRIBUTES, MESH_KEYS, SIZES, VERSION, read_toml
 
 MAX_RUNS = 32  # if kinds change more often than this from row to row, each has one entry, with the ids of its bodies
 
 
 def write_toml(path: str | os.PathLike[str], scene: BodyScene) -> None:
     """Write ``scene``, so that reading returns the same scene, bit for bit; generated bodies are written one by one."""
-    if scene.bodies.terrain is not None:
-        raise InvalidInput(f"The scene {scene.name!r} has a mesh as its terrain, which a scene file cannot hold.")
     with replacing(path) as handle:
         for line in _document(scene):
             handle.write(f"{line}\n".encode())
@@ -44,11 +41,16 @@ def _document(scene: BodyScene) -> Iterator[str]:
     yield from _table("world", {key: value for key, value in own.items() if key in WORLD_SETTINGS})
     yield from _table("world.response_options", response)
     yield from _table("world.broad_options", {key: value for key, value in own.items() if key not in WORLD_SETTINGS})
-    kinds = scene.bodies.kind + np.where(scene.bodies.kind == BOX, 10 * scene.bodies.solid, 0)
-    entries = _runs(kinds)
+    bodies = scene.bodies
+    kinds = bodies.kind + np.where(bodies.kind == BOX, 10 * bodies.solid.astype(np.int64), 0)
+    alone = np.flatnonzero(np.isin(bodies.kind, (GROUND, MESH)))
+    kinds[alone] = 10_000 + alone  # each of them has an entry of its own
+    entries = np.split(np.arange(len(kinds)), np.flatnonzero(np.diff(kinds)) + 1) if len(kinds) else []
     in_order = len(entries) <= MAX_RUNS
-    for rows in entries if in_order else _kinds(kinds):
-        yield from _entry(scene.bodies.take(rows))
+    if not in_order:
+        entries = [np.flatnonzero(kinds == kind) for kind in np.unique(kinds).tolist()]
+    for rows in entries:
+        yield from _entry(bodies.take(rows))
         if not in_order:
             yield f"ids = {_text(rows.tolist())}"
 
@@ -60,18 +62,6 @@ def _table(name: str, values: Mapping[str, Any]) -> Iterator[str]:
             yield f"{_key(key)} = {_text(value)}"
 
 
-def _runs(kind: NDArray[np.integer[Any]]) -> list[Rows]:
-    """Cut the rows where the kind changes; each ground is on its own."""
-    cuts = np.flatnonzero((kind[1:] != kind[:-1]) | (kind[1:] == GROUND)) + 1
-    return np.split(np.arange(len(kind)), cuts) if len(kind) else []
-
-
-def _kinds(kind: NDArray[np.integer[Any]]) -> list[Rows]:
-    """Collect the rows of each kind; each ground is on its own."""
-    together = [np.flatnonzero(kind == number) for number in np.unique(kind).tolist() if number != GROUND]
-    return together + list(np.flatnonzero(kind == GROUND)[:, np.newaxis])
-
-
 def _entry(bodies: BodyColumns) -> Iterator[str]:
     kind = int(bodies.kind[0])
     word = SOLIDS[bodies.solid[0]] if kind == BOX else KIND_WORDS[kind]
@@ -80,6 +70,8 @@ def _entry(bodies: BodyColumns) -> Iterator[str]:
         yield f"height = {_text(float(bodies.position[0, 1]))}"
     else:
         yield f"position = {_rows(bodies.position)}"
+    for key in MESH_KEYS if kind == MESH else ():
+        yield f"{key} = {_rows(getattr(bodies.mesh[0], key))}"
     for place, key in enumerate(SIZES[kind]):
         yield f"{key} = {_column(bodies.size if kind == BOX else bodies.size[:, place])}"
     for key in ATTRIBUTES[kind]:
