@@ -11,13 +11,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import survey_lanes
 from choque._core.records import Corners
-from choque._core.types import Floats, Integer
+from choque._core.types import F64, I64, Floats, Integer
 
 CLASSES = 128  # classes of sizes, each fourfold, by which levels are chosen
 MAX_LEVELS = 24  # the last level also holds all boxes that are smaller still
@@ -37,13 +36,13 @@ class Levels(NamedTuple):
     # (levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start
     frame: Floats
     # (levels, 5) int64: cells along x, y, z; the first row; where its cells begin among those of all rows
-    shape: NDArray[np.int64]
+    shape: I64
 
 
 class Classes(NamedTuple):
     """Which level a box belongs to, where there are several or giants."""
 
-    numbers: NDArray[np.int64]  # (classes,) int64: the level of each class of sizes, see `class_of`
+    numbers: I64  # (classes,) int64: the level of each class of sizes, see `class_of`
     limit: float  # boxes that reach so far out are giants; infinity if there are none
 
 
@@ -52,7 +51,7 @@ class Survey(NamedTuple):
 
     # (11,): the number of boxes, their least and greatest lower corner, their longest edges, and a bound of all
     # coordinates
-    extent: NDArray[np.float64]
+    extent: F64
     are_alike: bool  # whether nearly all are about as large as the largest, and none is a giant
     are_ordered: bool  # whether ``lower <= upper`` throughout
 
@@ -86,13 +85,13 @@ def _limit(boxes: Corners) -> float:
     return 1e18 if boxes.lower.itemsize == 4 else 1e150
 
 
-def _join_classes(classes: NDArray[np.float64], boxes: Corners, limit: float) -> tuple[Levels, Classes]:
+def _join_classes(classes: F64, boxes: Corners, limit: float) -> tuple[Levels, Classes]:
     """Join classes of sizes to levels, the largest boxes first, and choose the cells of each.
 
     A row of ``classes`` holds the number of boxes, their least and greatest lower corner, and their longest edges.
     """
     numbers = np.full(len(classes), -1)
-    levels: list[NDArray[np.float64]] = []
+    levels: list[F64] = []
     for place in np.flatnonzero(classes[:, 0])[::-1]:
         own = classes[place]
         if levels and (own[7:].max() * 4 > levels[-1][7:].max() or len(levels) == MAX_LEVELS):
@@ -107,7 +106,7 @@ def _join_classes(classes: NDArray[np.float64], boxes: Corners, limit: float) ->
     return _levels_of(levels, greatest, boxes), Classes(numbers, limit)
 
 
-def _levels_of(levels: list[NDArray[np.float64]], greatest: float, boxes: Corners) -> Levels:
+def _levels_of(levels: list[F64], greatest: float, boxes: Corners) -> Levels:
     """Choose the cells of each level, and number rows and cells through all levels."""
     frame, shape = np.empty((len(levels), 9), boxes.lower.dtype), np.empty((len(levels), 5), np.int64)
     row = start = 0
@@ -140,7 +139,7 @@ def _survey_share(first: int, last: int, boxes: Corners, out: Floats) -> int:
 
 
 @kernel
-def _sum_up(lanes: Floats, boxes: Corners, limit: float, extent: NDArray[np.float64]) -> bool:
+def _sum_up(lanes: Floats, boxes: Corners, limit: float, extent: F64) -> bool:
     """Merge surveys of 72 lanes each into ``extent``, and return whether a sample has like sizes and no giants."""
     largest, bound = 0.0, 0.0
     for axis in range(3):
@@ -170,7 +169,7 @@ def _sum_up(lanes: Floats, boxes: Corners, limit: float, extent: NDArray[np.floa
 
 
 @kernel
-def _choose_cells(level: NDArray[np.float64], greatest: float, frame: Floats, shape: NDArray[np.int64]) -> None:
+def _choose_cells(level: F64, greatest: float, frame: Floats, shape: I64) -> None:
     """Fill the frame and the first three numbers of the shape of one level.
 
     ``level``: the number of boxes, their least and greatest corner, their longest edges; ``greatest``: the greatest
@@ -243,7 +242,7 @@ def largest_edge(boxes: Any, i: Integer, limit: Any) -> Any:
 
 
 @kernel
-def _survey_classes(first: int, last: int, boxes: Corners, limit: float, found: NDArray[np.float64]) -> None:
+def _survey_classes(first: int, last: int, boxes: Corners, limit: float, found: F64) -> None:
     """Add boxes to their classes: the number, the least and greatest lower corner, and the longest edges."""
     for i in range(first, last):
         edge = largest_edge(boxes, i, limit)

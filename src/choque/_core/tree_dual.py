@@ -9,29 +9,28 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline, kernel
 from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of
-from choque._core.types import Floats, Integer
+from choque._core.types import F64, I64, Floats, Integer
 
 
 class Nearest(NamedTuple):
     """The result of a walk: its least cost, and the two boxes (6,), lower and upper corner, each from its own tree."""
 
     cost: float
-    one: NDArray[np.float64]
-    two: NDArray[np.float64]
+    one: F64
+    two: F64
 
 
-Nodes: TypeAlias = tuple[Floats, NDArray[np.int64]]
+Nodes: TypeAlias = tuple[Floats, I64]
 """The arrays ``lanes`` and ``level_first`` of a tree; a plain tuple, which Numba recognises faster than a class."""
 
-Relation: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], bool]
+Relation: TypeAlias = tuple[F64, F64, F64, bool]
 """Shift of the second tree, scale of distances, velocity of the second tree (3,), and whether it moves."""
 
 
-def nearest_boxes(one: Tree, two: Tree, shift: NDArray[np.float64], scale: NDArray[np.float64]) -> Nearest:
+def nearest_boxes(one: Tree, two: Tree, shift: F64, scale: F64) -> Nearest:
     """Return the least squared distance between a box of ``one`` and a box of ``two`` moved by ``shift``.
 
     Distances along each axis are multiplied by ``scale``; 0 if boxes touch or overlap. The walk stops at the first 0.
@@ -39,7 +38,7 @@ def nearest_boxes(one: Tree, two: Tree, shift: NDArray[np.float64], scale: NDArr
     return _walk(one, two, (shift, scale, shift, False))
 
 
-def first_contact(one: Tree, two: Tree, shift: NDArray[np.float64], velocity: NDArray[np.float64]) -> Nearest:
+def first_contact(one: Tree, two: Tree, shift: F64, velocity: F64) -> Nearest:
     """Return the earliest time from 0 on at which interiors meet while ``two``, moved by ``shift``, has a ``velocity``.
 
     Infinity if they never do. The walk stops at the first 0.
@@ -53,12 +52,12 @@ def _walk(one: Tree, two: Tree, relation: Relation) -> Nearest:
     return Nearest(cost, _box(one, int(pair[0])), _box(two, int(pair[1])))
 
 
-def _box(tree: Tree, place: int) -> NDArray[np.float64]:
+def _box(tree: Tree, place: int) -> F64:
     return tree.lanes[place // WIDTH, :, place % WIDTH].astype(np.float64)
 
 
 @kernel
-def _descend(one: Nodes, two: Nodes, relation: Relation, pair: NDArray[np.int64]) -> float:
+def _descend(one: Nodes, two: Nodes, relation: Relation, pair: I64) -> float:
     """Walk both trees; a node is a lane of a level, and the root is one level above the highest."""
     lanes, level_first = one
     other_lanes, other_level_first = two
@@ -114,7 +113,7 @@ def _descend(one: Nodes, two: Nodes, relation: Relation, pair: NDArray[np.int64]
 
 
 @helper
-def _copy_box(tree: Nodes, level: Integer, node: Integer, box: NDArray[np.float64]) -> None:
+def _copy_box(tree: Nodes, level: Integer, node: Integer, box: F64) -> None:
     """Write the bounds of a node; those of the root are the bounds around all lanes of the highest block."""
     lanes, level_first = tree
     if level < level_first.size - 1:
@@ -132,9 +131,7 @@ def _copy_box(tree: Nodes, level: Integer, node: Integer, box: NDArray[np.float6
 
 
 @helper
-def _lane_distances(
-    lanes: Floats, block: Integer, box: NDArray[np.float64], relation: Relation, sign: float, costs: NDArray[np.float64]
-) -> None:
+def _lane_distances(lanes: Floats, block: Integer, box: F64, relation: Relation, sign: float, costs: F64) -> None:
     """Write the squared distance of each lane of a block from a box; NaN for unused lanes.
 
     ``sign`` is 1 if the box belongs to the second tree, which is the one that is shifted, and -1 if the lanes do.
@@ -158,14 +155,7 @@ def _gap(low: float, high: float, lower: float, upper: float) -> float:
 
 
 @helper
-def _lane_times(
-    lanes: Floats,
-    block: Integer,
-    box: NDArray[np.float64],
-    relation: Relation,
-    sign: float,
-    scratch: NDArray[np.float64],
-) -> None:
+def _lane_times(lanes: Floats, block: Integer, box: F64, relation: Relation, sign: float, scratch: F64) -> None:
     """Write the time when each lane of a block meets a box to ``scratch[0]``; infinity if it never does.
 
     ``sign`` as for `_lane_distances`; ``scratch`` (2, 16) holds the times of entering and leaving.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core.types import F64, I64
 from choque.bounds import Boxes
 from choque.boxes._suppress import check_ranked, descending
 from choque.boxes.likeness import check_over, check_threshold
@@ -28,10 +29,10 @@ class Merged:
         (k, 4) or (k, 6): the box around each cluster.
     """
 
-    kept: NDArray[np.int64]
-    owner: NDArray[np.int64]
+    kept: I64
+    owner: I64
     boxes: NDArray[Any]
-    _score: NDArray[np.float64]
+    _score: F64
 
     def __len__(self) -> int:
         return len(self.kept)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.answers import as_answer
 from choque._core.arrow_stream import opened
 from choque._core.tables import box_corners, column
 from choque._core.threads import resolve_count
+from choque._core.types import F64, I64
 from choque.bounds import Boxes
 from choque.boxes.likeness import check_finite, check_over, check_threshold
 from choque.boxes.select import Ranks, make_setting, select
@@ -89,7 +90,7 @@ def check_ranked(boxes: Any, scores: ArrayLike | str, groups: ArrayLike | str | 
     return given, Ranks(_check_scores(scores, len(given)), _check_groups(groups, len(given)))
 
 
-def _check_scores(scores: ArrayLike, count: int) -> NDArray[np.float64]:
+def _check_scores(scores: ArrayLike, count: int) -> F64:
     given = check.floats(scores, "scores").astype(np.float64, copy=False)
     if given.shape != (count,):
         if given.size == 0 and count == 0:
@@ -101,7 +102,7 @@ def _check_scores(scores: ArrayLike, count: int) -> NDArray[np.float64]:
     return given
 
 
-def _check_groups(groups: ArrayLike | None, count: int) -> NDArray[np.int64]:
+def _check_groups(groups: ArrayLike | None, count: int) -> I64:
     if groups is None:
         return np.zeros(count, np.int64)
     if isinstance(groups, np.ndarray | list | tuple):
@@ -114,7 +115,7 @@ def _check_groups(groups: ArrayLike | None, count: int) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def descending(rows: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.int64]:
+def descending(rows: I64, scores: F64) -> I64:
     """Return ``rows``, which ascend, by descending score; of equal ones, the first row first."""
     wide = scores[rows]
     with np.errstate(over="ignore"):

@@ -20,13 +20,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import covering_eight, lowest_bit
 from choque._core.rounding import narrow_down, narrow_up
-from choque._core.types import Floats, Integer
+from choque._core.types import F64, I32, I64, U8, Bools, Floats, Integer
 from choque.bounds import Boxes
 from choque.boxes.likeness import MARGIN, largest_offset
 from choque.errors import InvalidInput
@@ -50,8 +49,8 @@ KEPT, DROPPED = 1, 2
 class Ranks(NamedTuple):
     """Scores (n,) float64 and groups (n,) int64 of boxes."""
 
-    score: NDArray[np.float64]
-    group: NDArray[np.int64]
+    score: F64
+    group: I64
 
 
 class Setting(NamedTuple):
@@ -65,19 +64,19 @@ class Setting(NamedTuple):
     # a box that is covered begins at most ``offset`` edges after the box, and ``reach`` edges before it; 1 and infinity
     # if sizes say nothing
     reach: float
-    size: NDArray[np.float64]
-    per_line: NDArray[np.float64]
+    size: F64
+    per_line: F64
     # (classes,): the longest edge that a class holds, and cells for each unit of length along y and x
-    per_cell: NDArray[np.float64]
+    per_cell: F64
 
 
 class Search(NamedTuple):
     """Scratch of a thread."""
 
-    found: NDArray[np.int32]  # (n,): the boxes that a search found
-    finder: NDArray[np.int32]
-    number: NDArray[np.int32]  # (n,), (1,): the last search that found each box, and the number of the last search
-    waiting: NDArray[np.int32]  # (n,): boxes that wait for decisions about better ones
+    found: I32  # (n,): the boxes that a search found
+    finder: I32
+    number: I32  # (n,), (1,): the last search that found each box, and the number of the last search
+    waiting: I32  # (n,): boxes that wait for decisions about better ones
 
 
 class Cells(NamedTuple):
@@ -85,10 +84,10 @@ class Cells(NamedTuple):
 
     # (7 · stride,): six bounds, 0 and 1 along z in 2D, and the area; at least eight NaN follow in each column
     columns: Floats
-    rows: NDArray[np.int32]  # (n,) int32: the row of each
-    starts: NDArray[np.int32]  # (cells + 1,) int32: where the boxes of each cell begin
-    score: NDArray[np.float64]
-    group: NDArray[np.int64]  # (n,): as in `Ranks`, in the order of the cells
+    rows: I32  # (n,) int32: the row of each
+    starts: I32  # (cells + 1,) int32: where the boxes of each cell begin
+    score: F64
+    group: I64  # (n,): as in `Ranks`, in the order of the cells
 
 
 def make_setting(boxes: Boxes, threshold: float, is_over_smaller: bool, is_merging: bool) -> Setting:
@@ -111,7 +110,7 @@ def make_setting(boxes: Boxes, threshold: float, is_over_smaller: bool, is_mergi
     return Setting(boxes.dimension, threshold, float(limit[0]), int(is_over_smaller), offset, reach, *cells)
 
 
-def select(boxes: Boxes, ranks: Ranks, setting: Setting, thread_count: int) -> NDArray[np.bool_]:
+def select(boxes: Boxes, ranks: Ranks, setting: Setting, thread_count: int) -> Bools:
     """Return which boxes are kept, (n,)."""
     cells = _sorted(boxes, ranks, setting, thread_count)
     state, no_owner = np.zeros(len(boxes), np.uint8), np.empty(0, np.int32)
@@ -126,7 +125,7 @@ def select(boxes: Boxes, ranks: Ranks, setting: Setting, thread_count: int) -> N
     return _kept_rows(cells, state)
 
 
-def select_owners(boxes: Boxes, ranks: Ranks, setting: Setting) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+def select_owners(boxes: Boxes, ranks: Ranks, setting: Setting) -> tuple[Bools, I32]:
     """Return which boxes are kept, (n,), and for each box the row of the best kept one that covers it, or its own.
 
     By one thread: a box may be covered by several kept ones, which compare themselves with its owner so far.
@@ -139,7 +138,7 @@ def select_owners(boxes: Boxes, ranks: Ranks, setting: Setting) -> tuple[NDArray
     return _kept_rows(cells, state), best
 
 
-def _kept_rows(cells: Cells, state: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _kept_rows(cells: Cells, state: U8) -> Bools:
     is_kept = np.empty(len(state), np.bool_)
     is_kept[cells.rows] = state == KEPT
     return is_kept

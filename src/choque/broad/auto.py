@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.kernel import inline, kernel
@@ -25,7 +24,7 @@ from choque._core.pair_sets import Change
 from choque._core.row_levels import BOXES_PER_ROW, MAX_ROWS_ALONG, WIDE
 from choque._core.rows import Rows as Cells
 from choque._core.tree import Tree
-from choque._core.types import Floats, Integer, Pairs, Rows
+from choque._core.types import F64, Floats, Integer, Pairs, Rows
 from choque.broad.cost_table import CostTable, Expectation, expect_ratios, read_cost_table
 from choque.broad.index import Index, find
 from choque.broad.structure import Structure
@@ -92,7 +91,7 @@ class Auto(Index):
 
     _chosen: Index
     # words, or the survey and the ratios of the table: putting them into words takes longer than choosing
-    _why: str | tuple[NDArray[np.float64], NDArray[np.float64]]
+    _why: str | tuple[F64, F64]
 
     @property
     def choice(self) -> Choice:
@@ -268,7 +267,7 @@ def survey_boxes(records: Floats, previous: Floats | None = None, count: int | N
     return Survey(int(n), grid_tests, sweep_tests, int(size_classes), bool(moving), passed)
 
 
-def survey_numbers(records: Floats, previous: Floats | None, count: int | None = None) -> NDArray[np.float64]:
+def survey_numbers(records: Floats, previous: Floats | None, count: int | None = None) -> F64:
     """Return the fields of a `Survey` as one array (6,)."""
     numbers = np.empty(len(COORDINATES))
     _survey_sample(records, sample_size(len(records)), len(records) if count is None else count, numbers)

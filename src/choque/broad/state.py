@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core.ids import Identities
 from choque._core.pair_sets import Change, apply_change, difference, merge_changes, no_pairs
 from choque._core.records import widened
-from choque._core.types import Floats, Pairs, Rows
+from choque._core.types import I32, Floats, Pairs, Rows
 from choque.broad.index import BoxTable, Index
 from choque.errors import InvalidInput
 
@@ -47,7 +47,7 @@ class State:
     # Bodies
 
     @property
-    def ids(self) -> NDArray[np.int32]:
+    def ids(self) -> I32:
         """The ids of the living bodies, ascending."""
         removed = self.index.table.removed
         return np.delete(self.identities.ids, removed) if removed.size else self.identities.ids
@@ -89,7 +89,7 @@ class State:
         found[:, 1] = self.identities.ids[found[:, 1]]
         return found
 
-    def ids_or_none(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    def ids_or_none(self, rows: I32) -> I32:
         """Turn rows into ids in place; −1 stays."""
         known = rows >= 0
         rows[known] = self.identities.ids[rows[known]]

@@ -12,8 +12,6 @@ from choque._core.tree import WIDTH, Tree
 from choque._core.types import F64, I32, I64
 
 Kind: TypeAlias = Literal["none", "blocks", "cells", "leaves", "order"]
-Ids: TypeAlias = I32
-Corners: TypeAlias = F64
 
 
 @dataclass(frozen=True)
@@ -46,19 +44,19 @@ class Structure:
 
     method: str
     kind: Kind = "none"
-    lower: Corners = field(default_factory=lambda: np.empty((0, 3)))
-    upper: Corners = field(default_factory=lambda: np.empty((0, 3)))
+    lower: F64 = field(default_factory=lambda: np.empty((0, 3)))
+    upper: F64 = field(default_factory=lambda: np.empty((0, 3)))
     level: I64 = field(default_factory=lambda: np.empty(0, np.int64))
     starts: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
-    members: Ids = field(default_factory=lambda: np.empty(0, np.int32))
+    members: I32 = field(default_factory=lambda: np.empty(0, np.int32))
     axis: int | None = None
-    order: Ids | None = None
+    order: I32 | None = None
     ends: I64 | None = None
 
     def __len__(self) -> int:
         return len(self.level)
 
-    def listed(self, part: int) -> Ids:
+    def listed(self, part: int) -> I32:
         """Return the bodies listed in a part."""
         return self.members[self.starts[part] : self.starts[part + 1]]
 
@@ -80,7 +78,7 @@ def blocks_of(method: str, tree: Tree, dimension: int) -> Structure:
 
 
 def cells_of(
-    method: str, grids: tuple[Corners, Corners, I64], grid: I64, number: I64, starts: I64, members: Ids, dimension: int
+    method: str, grids: tuple[F64, F64, I64], grid: I64, number: I64, starts: I64, members: I32, dimension: int
 ) -> Structure:
     """Return cells, each by its ``grid`` (k,) and its ``number`` (k,) in it, x first, that list the rows ``members``.
 
@@ -99,6 +97,6 @@ def order_of_sweep(method: str, axis: int, order: Any, ends: NDArray[Any] | None
     return Structure(method, "order", axis=int(axis), order=order.astype(np.int32), ends=kept)
 
 
-def sides_of(corners: NDArray[Any], dimension: int) -> tuple[Corners, Corners]:
+def sides_of(corners: NDArray[Any], dimension: int) -> tuple[F64, F64]:
     """Return the lower and upper corners (k, d) of boxes (k, 6)."""
     return corners[:, :dimension].astype(np.float64), corners[:, 3 : 3 + dimension].astype(np.float64)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.emission import Sink
@@ -14,9 +13,9 @@ from choque._core.kernel import kernel
 from choque._core.lanes import append_pairs
 from choque._core.overlap import AT_ONCE, PADDING, Columns, count_up_to, meeting
 from choque._core.sort import radix_sort, rows_by_key
-from choque._core.types import Floats, Integer, Keys, Rows
+from choque._core.types import U32, Floats, Integer, Keys, Rows
 
-Order: TypeAlias = NDArray[np.uint32]  # row numbers in sorted order
+Order: TypeAlias = U32  # row numbers in sorted order
 RADIX_FROM = 512  # shorter lists are sorted as they are, which needs no keys
 REPAIRS_PER_VALUE = 4  # limit of the exchanges per value that finish a 64-bit list whose high halves are sorted
 _HALF = np.uint64(32)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.tables import SCHEMES
-from choque._core.types import Floats
+from choque._core.types import F64, I64, Floats
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.boxes import FRAME_FORMATS, READERS, arrow_columns, read_boxes
@@ -49,8 +49,8 @@ class Detections:
 
     lower: Floats
     upper: Floats
-    scores: NDArray[np.float64] | None
-    groups: NDArray[np.int64] | None
+    scores: F64 | None
+    groups: I64 | None
     labels: NDArray[np.str_]
     images: NDArray[np.str_] | None = None
 
@@ -91,7 +91,7 @@ def read_detections(path: str | os.PathLike[str], *, score: str | None = None, g
     return _assembled(file, (lower, upper), scores, classes, images)
 
 
-def write_kept(path: str | os.PathLike[str], source: str | os.PathLike[str], rows: NDArray[np.int64]) -> None:
+def write_kept(path: str | os.PathLike[str], source: str | os.PathLike[str], rows: I64) -> None:
     """Write the entries ``rows`` of a COCO file of results or annotations, as they are, to ``path``."""
     document, entries = _coco_entries(Path(source))
     kept: Any = [entries[row] for row in rows.tolist()]

@@ -8,8 +8,8 @@ from typing import Any
 from xml.parsers import expat
 
 import numpy as np
-from numpy.typing import NDArray
 
+from choque._core.types import F64
 from choque.errors import UnreadableFile
 from choque.files.budget import check_size, read_limit
 from choque.files.meshes import Mesh, check_mesh
@@ -45,8 +45,8 @@ class _Model:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._meshes: dict[str, tuple[Numbers, Numbers]] = {}
-        self._components: dict[str, list[tuple[str, NDArray[np.float64]]]] = {}
-        self._items: list[tuple[str, NDArray[np.float64]]] = []
+        self._components: dict[str, list[tuple[str, F64]]] = {}
+        self._items: list[tuple[str, F64]] = []
         self._object = ""
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._start

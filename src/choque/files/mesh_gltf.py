@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.types import F64, I64
 from choque.errors import UnreadableFile
 from choque.files.budget import check_size
 from choque.files.meshes import Mesh, check_mesh
@@ -66,8 +67,8 @@ class _Document:
         if needed:
             raise UnreadableFile(f"The file {path} is compressed by {needed[0]}, which is not read; save it without.")
         self._buffers: dict[int, bytes] = {}
-        self._points: list[NDArray[np.float64]] = []
-        self._faces: list[NDArray[np.int64]] = []
+        self._points: list[F64] = []
+        self._faces: list[I64] = []
         self._count = self._bytes = 0
 
     def mesh(self) -> Mesh:
@@ -98,7 +99,7 @@ class _Document:
         self._bytes += byte_count
         check_size(self._bytes, self._path)
 
-    def _add(self, mesh: Any, matrix: NDArray[np.float64]) -> None:
+    def _add(self, mesh: Any, matrix: F64) -> None:
         for part in mesh["primitives"]:
             mode = part.get("mode", 4)
             if mode not in (4, 5, 6):
@@ -170,7 +171,7 @@ class _Document:
         return other.read_bytes()
 
 
-def _matrix(node: Any) -> NDArray[np.float64]:
+def _matrix(node: Any) -> F64:
     """Return the matrix (4, 4) of a node."""
     if "matrix" in node:
         return np.array(node["matrix"], np.float64).reshape(4, 4).T

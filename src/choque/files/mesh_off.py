@@ -6,9 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from choque._core.types import F64, I64
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.meshes import Mesh, check_mesh, fans
@@ -54,7 +52,7 @@ def _numbers(words: list[str], count: int, kind: type[Number]) -> list[Number]:
     return [kind(word) for word in words[:count]]
 
 
-def write(path: Path, vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> None:
+def write(path: Path, vertices: F64, faces: I64) -> None:
     """Write a text OFF file; reading it gives the same floats back."""
     with replacing(path) as handle:
         handle.write(f"OFF\n{len(vertices)} {len(faces)} 0\n".encode())

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.types import F64, I64, U8
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
@@ -77,7 +78,7 @@ class _Element:
     count: int
     properties: list[Property]
 
-    def positions(self) -> NDArray[np.float64]:
+    def positions(self) -> F64:
         """Read x, y, z of each row (n, 3)."""
         names = [item[0] for item in self.properties]
         places = [names.index(axis) for axis in "xyz"]
@@ -92,7 +93,7 @@ class _Element:
             numbers.extend(row[place] for place in places)
         return numbers.array().reshape(-1, 3)
 
-    def triangles(self) -> NDArray[np.int64]:
+    def triangles(self) -> I64:
         """Read the lists of corners, and split them into triangles (m, 3)."""
         names = [item[0] for item in self.properties]
         place = next(at for at, name in enumerate(names) if name in ("vertex_indices", "vertex_index"))
@@ -123,7 +124,7 @@ class _Element:
                 row.append(values if length else values[0])
             yield row
 
-    def _equal_polygons(self) -> NDArray[np.int64] | None:
+    def _equal_polygons(self) -> I64 | None:
         """Return binary faces (count, k) at once if all lists have one length; None, without reading, if not."""
         stream, (_, kind, length) = self.stream, self.properties[0]
         if self.encoding == "ascii" or self.count == 0 or not length:
@@ -191,9 +192,7 @@ def _take(stream: BinaryIO, size: int) -> bytes:
     return data
 
 
-def write(
-    path: Path, vertices: NDArray[np.float64], faces: NDArray[np.int64], colors: NDArray[np.uint8] | None = None
-) -> None:
+def write(path: Path, vertices: F64, faces: I64, colors: U8 | None = None) -> None:
     """Write little-endian binary PLY, with colors (n, 3) of the vertices if given; reading it gives the same floats."""
     points = np.zeros(len(vertices), np.dtype([("place", "<f8", 3), ("color", "u1", 3 if colors is not None else 0)]))
     points["place"] = vertices

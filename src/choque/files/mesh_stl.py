@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from choque._core.types import F64, I64
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
@@ -44,7 +44,7 @@ def read(path: Path) -> Mesh:
     return check_mesh(vertices, rows.reshape(-1, 3), UnreadableFile, f"The file {path}")
 
 
-def _read_text(path: Path) -> NDArray[np.float64]:
+def _read_text(path: Path) -> F64:
     corners = Numbers(path, "d")
     is_ended = False
     with naming_damage(path):
@@ -63,7 +63,7 @@ def _read_text(path: Path) -> NDArray[np.float64]:
         return corners.array().reshape(-1, 3, 3)
 
 
-def write(path: Path, vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> None:
+def write(path: Path, vertices: F64, faces: I64) -> None:
     """Write binary STL: coordinates become 32-bit floats."""
     if len(vertices) and np.abs(vertices).max() > np.finfo(np.float32).max:
         raise InvalidInput("A vertex is too far away for STL, which holds 32-bit floats; write OFF or PLY.")

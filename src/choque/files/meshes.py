@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core.types import F64, I64, U8, Bools
 from choque.errors import InvalidInput, UnknownName
 from choque.files.source import check_suffix, lower_suffix, read_head
 
@@ -33,11 +34,11 @@ WRITERS = {suffix: READERS[suffix] for suffix in (".off", ".ply", ".stl")}  # th
 class Mesh(NamedTuple):
     """A triangle mesh: vertices (n, 3), and faces (m, 3) of rows of vertices, counted from 0."""
 
-    vertices: NDArray[np.float64]
-    faces: NDArray[np.int64]
+    vertices: F64
+    faces: I64
 
     @property
-    def degenerate(self) -> NDArray[np.bool_]:
+    def degenerate(self) -> Bools:
         """(m,) bool: the triangles without area because two of their corners coincide."""
         corners = self.vertices[self.faces]
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
@@ -55,7 +56,7 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
 
 
 def write_mesh(
-    path: str | os.PathLike[str], vertices: ArrayLike, faces: ArrayLike, *, colors: NDArray[np.uint8] | None = None
+    path: str | os.PathLike[str], vertices: ArrayLike, faces: ArrayLike, *, colors: U8 | None = None
 ) -> None:
     """Write vertices (n, 3) and triangles (m, 3) in the format of the suffix; STL holds 32-bit floats.
 
@@ -99,7 +100,7 @@ def check_mesh(vertices: ArrayLike, faces: ArrayLike, error: type[InvalidInput],
     return Mesh(points, np.ascontiguousarray(corners, np.int64))
 
 
-def fans(corners: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def fans(corners: I64, sizes: I64) -> I64:
     """Split polygons into triangles (m, 3), each polygon around its first corner.
 
     ``corners`` has the corners of all polygons, one polygon after another; ``sizes`` the number of corners of each.
@@ -111,14 +112,14 @@ def fans(corners: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int
     return np.stack([corners[first_corner], corners[second], corners[second + 1]], axis=1).reshape(-1, 3)
 
 
-def fan_rows(polygons: NDArray[np.int64]) -> NDArray[np.int64]:
+def fan_rows(polygons: I64) -> I64:
     """Split polygons (n, k) with equal numbers of corners into triangles, as `fans` does."""
     count = polygons.shape[1]
     triangles = [polygons[:, [0, at, at + 1]] for at in range(1, count - 1)]
     return np.stack(triangles, axis=1).reshape(-1, 3)
 
 
-def number_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def number_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], I64]:
     """Return the different rows (n, 3) in order, and for each row its place among them.
 
     The same as `numpy.unique` along the first axis, several times as fast.

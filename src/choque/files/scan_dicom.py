@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.types import F64
 from choque.errors import UnreadableFile, require
 from choque.files.budget import check_array
 from choque.files.scans import Scan, oriented
@@ -26,7 +27,7 @@ class Slice:
 
     name: str  # what a message calls it
     series: tuple[str, str, str]  # the unique identifier of its series, its description and its number, as text
-    position: NDArray[np.float64]  # (3,) The centre of its first pixel
+    position: F64  # (3,) The centre of its first pixel
     orientation: tuple[float, ...]  # along its rows, then along its columns: six numbers
     spacing: tuple[float, ...]  # from row to row, and from column to column
     thickness: float  # how thick it is, which only a single slice needs
@@ -136,7 +137,7 @@ def _slices(
             )
 
 
-def _frame_offsets(path: Path, file: Any, count: int) -> NDArray[np.float64]:
+def _frame_offsets(path: Path, file: Any, count: int) -> F64:
     """Return the offset of each frame along its normal from the position in the file; 0 if frames have their own."""
     if count == 1 or "PerFrameFunctionalGroupsSequence" in file:
         return np.zeros(count)
@@ -218,9 +219,7 @@ def _title(series: tuple[str, str, str]) -> str:
     return " ".join(filter(None, (repr(description) if description else "", f"({number})" if number else ""))) or uid
 
 
-def _slice_step(
-    source: Path, first: Slice, places: NDArray[np.float64], normal: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _slice_step(source: Path, first: Slice, places: F64, normal: F64) -> F64:
     """Return the vector from one slice to the next; refuse slices that are missing, doubled or unevenly spaced."""
     if len(places) == 1:
         return normal * first.thickness

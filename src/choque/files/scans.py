@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
+from choque._core.types import F64, I64, Bools
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files.source import check_suffix, read_head
 
@@ -48,7 +49,7 @@ class Scan(NamedTuple):
     values: NDArray[Any]
     spacing: tuple[float, float, float]
     centre: tuple[float, float, float]
-    rotation: NDArray[np.float64] | None = None  # rotation (3, 3) of the axes about ``centre``, if the scan is oblique
+    rotation: F64 | None = None  # rotation (3, 3) of the axes about ``centre``, if the scan is oblique
 
     def corner(self, spacing: tuple[float, float, float] | None = None) -> tuple[float, float, float]:
         """Return the lower corner of the first voxel, half a voxel before its centre."""
@@ -122,7 +123,7 @@ def write_scan(path: str | os.PathLike[str], scan: Scan, *, world: str = "LPS") 
     import_module(WRITERS[suffix]).write(Path(path), scan, world)
 
 
-def oriented(values: NDArray[Any], affine: NDArray[np.float64], frame: str, world: str, what: str) -> Scan:
+def oriented(values: NDArray[Any], affine: F64, frame: str, world: str, what: str) -> Scan:
     """Permute and flip the axes of values (i, j, k) so that they ascend along x, y, z of ``world``.
 
     ``affine`` (4, 4) maps the index (i, j, k) to the centre of that voxel in ``frame``. Values are not interpolated:
@@ -157,7 +158,7 @@ def oriented(values: NDArray[Any], affine: NDArray[np.float64], frame: str, worl
     return Scan(turned, _triple(size[source]), _triple(centre), rotation)
 
 
-def _nearest_axes(turn: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _nearest_axes(turn: F64) -> tuple[I64, F64]:
     """Return the axis of the file nearest to each axis of the world, and the signed permutation (3, 3) that it makes.
 
     It has the handedness of ``turn``, so that a rotation is left between the two.
@@ -198,7 +199,7 @@ def to_affine(
     return affine
 
 
-def _triple(values: NDArray[np.float64]) -> tuple[float, float, float]:
+def _triple(values: F64) -> tuple[float, float, float]:
     return (float(values[0]), float(values[1]), float(values[2]))
 
 
@@ -209,7 +210,7 @@ def select(
     below: float | None = None,
     label: int | None = None,
     name: str = "the scan",
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Return the voxels with values > above and < below, or equal to a label; by default those that are not 0.
 
     NaN, as outside a masked region, is never selected. A selection without voxels is an error, as it is nearly always

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
+from choque._core.types import F64
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import Numbers, naming_damage, read_text
 
@@ -31,9 +32,9 @@ class Atoms:
 
     symbols: NDArray[np.str_]
     """(n,) text, the kind of each atom; empty strings if the file names none."""
-    positions: NDArray[np.float64]
+    positions: F64
     """(n, 3) float64, usually in Å."""
-    cell: NDArray[np.float64] | None
+    cell: F64 | None
     """(3, 3) float64, a vector a row, or None."""
     periodic: tuple[bool, bool, bool]
     """Whether space repeats along each vector."""
@@ -126,7 +127,7 @@ def _columns(file: Path, properties: str) -> tuple[int, int]:
     return kind, first
 
 
-def _cell(file: Path, lattice: str | None) -> NDArray[np.float64] | None:
+def _cell(file: Path, lattice: str | None) -> F64 | None:
     if lattice is None:
         return None
     words = lattice.replace(",", " ").split()

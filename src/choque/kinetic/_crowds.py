@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from choque._core.kernel import helper, inline
-from choque._core.types import I64, Integer
+from choque._core.types import I32, I64, Integer
 from choque.kinetic.certificates import Motion, Paths, certify, position
-from choque.kinetic.heap import Numbers
 from choque.kinetic.loop import (
     EVENT_ROWS,
     EXCHANGES,
@@ -35,13 +34,13 @@ from choque.kinetic.loop import (
 class Crowd(NamedTuple):
     """The order of all end points before and after an instant."""
 
-    old_order: Numbers  # (axes, ends)
-    old_rank: Numbers  # (axes, ends)
-    order: Numbers  # (axes, ends)
-    rank: Numbers  # (axes, ends)
+    old_order: I32  # (axes, ends)
+    old_rank: I32  # (axes, ends)
+    order: I32  # (axes, ends)
+    rank: I32  # (axes, ends)
 
 
-def order_before(order: Numbers, rows: I64) -> Numbers:
+def order_before(order: I32, rows: I64) -> I32:
     """Return the order before exchanges, given as rows whose first column is the certificate, were made."""
     before = order.copy()
     _undo(before, rows)
@@ -49,7 +48,7 @@ def order_before(order: Numbers, rows: I64) -> Numbers:
 
 
 @helper
-def _undo(order: Numbers, rows: I64) -> None:
+def _undo(order: I32, rows: I64) -> None:
     count = order.shape[1]
     for row in range(rows.shape[0] - 1, -1, -1):
         axis, slot = rows[row, 0] // count, rows[row, 0] % count
@@ -57,7 +56,7 @@ def _undo(order: Numbers, rows: I64) -> None:
 
 
 @helper
-def sort_due(motion: Motion, totals: I64, now: float, scratch: Numbers) -> None:
+def sort_due(motion: Motion, totals: I64, now: float, scratch: I32) -> None:
     """Bring all end points whose certificates fail up to ``now`` into the order just after. ``scratch`` is (ends,).
 
     A run is extended by end points at the same coordinate and by certificates that fail, and sorted by velocity. What
@@ -99,9 +98,7 @@ def _velocity(paths: Paths, axis: Integer, end: Integer, now: float) -> float:
 
 
 @helper
-def _sort_by_velocity(
-    motion: Motion, axis: Integer, first: Integer, stop: Integer, now: float, scratch: Numbers
-) -> None:
+def _sort_by_velocity(motion: Motion, axis: Integer, first: Integer, stop: Integer, now: float, scratch: I32) -> None:
     """Sort the slots from ``first`` to ``stop`` of an axis by velocity; equal ones keep their order (merge sort)."""
     line, paths = motion.order[axis], motion.paths
     width = np.int64(1)

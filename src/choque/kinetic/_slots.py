@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from choque._core.kernel import helper
-from choque._core.types import I64, Bools, Integer
+from choque._core.types import F64, I32, I64, Bools, Integer
 from choque.kinetic.certificates import EMPTY, Motion, Paths, certify, position, preceding, wall_time
-from choque.kinetic.heap import Numbers, Times, reschedule
+from choque.kinetic.heap import reschedule
 
 LEAF = 32  # the size of the smallest window [slots]
 FULL = 0.85  # the largest share of the slots that may be filled; of a smallest window all may
@@ -35,12 +35,12 @@ class Stock(NamedTuple):
 
     size: I64  # see `ROWS` and the other places
     alive: Bools  # (bodies,) whether the row is that of a living body
-    ends: Numbers  # (slots,) scratch
-    times: Times  # (slots,) scratch
+    ends: I32  # (slots,) scratch
+    times: F64  # (slots,) scratch
 
 
 @helper
-def insert_bodies(arriving: Paths, turns: Numbers, motion: Motion, stock: Stock, now: float) -> None:
+def insert_bodies(arriving: Paths, turns: I32, motion: Motion, stock: Stock, now: float) -> None:
     """Insert bodies in the next free rows. There must be rows, and slots, see `FULL`.
 
     ``arriving`` is (axes, ends, 4); ``turns`` (axes, ends) are its ends in the order of their insertion: those that go

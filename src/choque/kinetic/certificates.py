@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from choque._core.kernel import forceinline, helper
-from choque._core.types import F64, I64, Integer
-from choque.kinetic.heap import Numbers, Queue, Times, build, reschedule
+from choque._core.types import F64, I32, I64, Integer
+from choque.kinetic.heap import Queue, build, reschedule
 
 Paths = F64  # (axes, ends, 4): position, velocity, half the acceleration, the time since which they hold
 
@@ -34,12 +34,12 @@ class Motion(NamedTuple):
     """
 
     paths: Paths
-    order: Numbers  # (axes, slots) the end points of each axis from left to right, and `EMPTY` slots between them
-    rank: Numbers  # (axes, ends) the slot of each end point in ``order``; of end points that were removed, anything
-    walls: Times  # (2, axes) the walls that bodies bounce from; empty if there are none
+    order: I32  # (axes, slots) the end points of each axis from left to right, and `EMPTY` slots between them
+    rank: I32  # (axes, ends) the slot of each end point in ``order``; of end points that were removed, anything
+    walls: F64  # (2, axes) the walls that bodies bounce from; empty if there are none
     # (axes, bodies) half the acceleration that presses a body against the wall where it rests, 0 for all others; empty
     # if there are no walls. The path of a body at rest has no acceleration.
-    pressed: Times
+    pressed: F64
     queue: Queue  # a certificate for each slot of each axis and, where there are walls, one for each body and axis
     closed: bool  # the topology: boxes that touch overlap
     paired: bool  # whether the ends belong to bodies, two each
@@ -129,7 +129,7 @@ def _slot_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now
 
 
 @forceinline
-def following(order: Numbers, axis: Integer, slot: Integer) -> Integer:
+def following(order: I32, axis: Integer, slot: Integer) -> Integer:
     """Return the next slot that has an end point; the number of slots if there is none."""
     after = slot + 1
     while after < order.shape[1] and order[axis, after] == EMPTY:
@@ -138,7 +138,7 @@ def following(order: Numbers, axis: Integer, slot: Integer) -> Integer:
 
 
 @forceinline
-def preceding(order: Numbers, axis: Integer, slot: Integer) -> Integer:
+def preceding(order: I32, axis: Integer, slot: Integer) -> Integer:
     """Return the slot before this one that has an end point; -1 if there is none."""
     before = slot - 1
     while before >= 0 and order[axis, before] == EMPTY:
@@ -181,7 +181,7 @@ def certify_around(motion: Motion, axis: Integer, end: Integer, now: float) -> N
 
 
 @helper
-def wall_time(paths: Paths, axis: Integer, row: Integer, walls: Times, now: float) -> float:
+def wall_time(paths: Paths, axis: Integer, row: Integer, walls: F64, now: float) -> float:
     """Return when a body meets the wall ahead of it; at least ``now``, infinity if never. ``walls`` is (2, axes)."""
     p, v, c, since = paths[axis, 2 * row, 0], paths[axis, 2 * row, 1], paths[axis, 2 * row, 2], paths[axis, 2 * row, 3]
     upper = paths[axis, 2 * row + 1, 0]

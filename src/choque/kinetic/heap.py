@@ -10,23 +10,20 @@ Guarantees: O(log n) for a change of a time, O(n) to build, 16 bytes for each ce
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from choque._core.kernel import forceinline, helper
 from choque._core.types import F64, I32, Integer
 
-Numbers: TypeAlias = I32
-Times: TypeAlias = F64
-
 
 class Queue(NamedTuple):
     """All certificates; the one that fails first is at place 0."""
 
-    due: Times  # the failure time at each place of the heap
-    heap: Numbers  # the certificate at each place
-    place: Numbers  # the place of each certificate
+    due: F64  # the failure time at each place of the heap
+    heap: I32  # the certificate at each place
+    place: I32  # the place of each certificate
 
 
 @helper

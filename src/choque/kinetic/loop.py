@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choque._core.kernel import forceinline, helper
-from choque._core.types import I64, U8, Integer
+from choque._core.types import F64, I32, I64, U8, Integer
 from choque.kinetic.certificates import (
     EMPTY,
     Motion,
@@ -30,7 +30,7 @@ from choque.kinetic.certificates import (
     preceding,
     wall_time,
 )
-from choque.kinetic.heap import Numbers, Queue, Times, reschedule
+from choque.kinetic.heap import Queue, reschedule
 
 REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = range(4)  # what `advance` returns
 
@@ -48,7 +48,7 @@ ROUNDING = 2.0**-52  # the relative spacing of floating-point numbers
 class Journal(NamedTuple):
     """The time, the totals, and what happened at the latest instant."""
 
-    clock: Times  # (present time, time of the open instant)
+    clock: F64  # (present time, time of the open instant)
     totals: I64  # see `OPEN` and the other places
     # (k, 4) certificate, left end, right end before the exchange, packed pair or −1. A certificate −1 − c means that
     # the two ends of c touched without passing; one beyond the slots is that of a wall, with the ends of the body.
@@ -59,9 +59,9 @@ class Journal(NamedTuple):
 class EventBuffer(NamedTuple):
     """Output of `advance`: pairs of bodies that began (1) and ended (0)."""
 
-    times: Times
+    times: F64
     kinds: U8
-    pairs: Numbers
+    pairs: I32
 
 
 @helper
@@ -312,7 +312,7 @@ def _close(motion: Motion, journal: Journal, events: EventBuffer) -> bool:
 
 
 @helper
-def _count_meetings(order: Numbers, journal: Journal) -> bool:
+def _count_meetings(order: I32, journal: Journal) -> bool:
     """Count the meetings, which are the exchanges that share end points. Return whether a body bounced."""
     totals, instant, picks = journal.totals, journal.instant, journal.picks
     slots, count = order.size, order.shape[1]
@@ -386,7 +386,7 @@ def _report(first: Integer, last: Integer, motion: Motion, journal: Journal, eve
 
 
 @helper
-def _overlap(rank: Numbers, axis: Integer, a: Integer, b: Integer) -> bool:
+def _overlap(rank: I32, axis: Integer, a: Integer, b: Integer) -> bool:
     return bool(rank[axis, 2 * a] < rank[axis, 2 * b + 1] and rank[axis, 2 * b] < rank[axis, 2 * a + 1])
 
 

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.types import U8
 from choque.errors import UnreadableFile
 from choque.files.atomic import write_all
 from choque.files.source import describe, read_head
@@ -167,7 +168,7 @@ WORTHWHILE = 0.92  # a sample that does not shrink below this share is noise, su
 _PLANE = struct.Struct("<BI")
 
 
-def pack(plane: NDArray[np.uint8]) -> bytes:
+def pack(plane: U8) -> bytes:
     """Pack the bytes of ``plane``, C-contiguous, with a head that names the encoding."""
     if not plane.any():
         return _PLANE.pack(ZEROS, 0)
@@ -182,7 +183,7 @@ def pack(plane: NDArray[np.uint8]) -> bytes:
     return _PLANE.pack(PLAIN, flat.size) + flat.tobytes()
 
 
-def _deflated(flat: NDArray[np.uint8]) -> bytes:
+def _deflated(flat: U8) -> bytes:
     """Deflate with run lengths and byte frequencies only.
 
     Prediction errors of poses do not repeat in longer words: searching for them took twice the time and gave more
@@ -199,7 +200,7 @@ class Unpacker:
         self._data = memoryview(data)
         self._place = 0
 
-    def take(self, size: int) -> NDArray[np.uint8]:
+    def take(self, size: int) -> U8:
         """Return the next plane, which must have ``size`` bytes."""
         way, length = _PLANE.unpack(self._bytes(_PLANE.size))
         if way == ZEROS and length == 0:

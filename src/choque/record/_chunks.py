@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import inline, kernel
-from choque._core.types import Integer
+from choque._core.types import F32, F64, U8, U32, Integer
 from choque.errors import UnreadableFile
 from choque.record._blocks import Unpacker, pack
 
-Poses32 = NDArray[np.float32]
-Whole = NDArray[np.uint32]
 BYTES_PER_POSE = 48  # a position and a rotation matrix of float32: twelve numbers
 _BYTE_PLANES = 4
 MASK = 0xFFFFFFFF
@@ -53,11 +51,11 @@ class Chunk:
 
     first: int
     segment: int
-    step: NDArray[np.float64]
-    time: NDArray[np.float64]
+    step: F64
+    time: F64
     hash: NDArray[np.uint64]
-    position: Poses32
-    rotation: Poses32
+    position: F32
+    rotation: F32
 
     @classmethod
     def empty(cls, first: int, segment: int, frame_count: int, body_count: int) -> Chunk:
@@ -99,7 +97,7 @@ class ChunkHead:
         return head
 
 
-def unpack_columns(payload: bytes) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64]]:
+def unpack_columns(payload: bytes) -> tuple[F64, F64, NDArray[np.uint64]]:
     """Return steps, times and hashes of a packed chunk, without unpacking its poses."""
     count = ChunkHead.read(payload).frame_count
     floats = np.frombuffer(payload, "<f8", 2 * count, _HEAD.size).astype(np.float64)
@@ -117,13 +115,13 @@ def unpack(payload: bytes, body_count: int) -> Chunk:
     return Chunk(head.first, head.segment, *unpack_columns(payload), *poses)
 
 
-def encode(position: Poses32, rotation: Poses32) -> bytes:
+def encode(position: F32, rotation: F32) -> bytes:
     """Pack ``position`` (k, n, 3) and ``rotation`` (k, n, 3, 3), k >= 1."""
     frame_count, body_count = position.shape[:2]
     return _encode_numbers(position) + _encode_numbers(rotation.reshape(frame_count, body_count, 9))
 
 
-def decode(data: bytes | memoryview, frame_count: int, body_count: int) -> tuple[Poses32, Poses32]:
+def decode(data: bytes | memoryview, frame_count: int, body_count: int) -> tuple[F32, F32]:
     """Undo `encode`: positions (k, n, 3) and rotations (k, n, 3, 3)."""
     source = Unpacker(data)
     position = _decode_numbers(source, frame_count, body_count, 3)
@@ -132,7 +130,7 @@ def decode(data: bytes | memoryview, frame_count: int, body_count: int) -> tuple
     return position, rotation.reshape(frame_count, body_count, 3, 3)
 
 
-def _encode_numbers(values: Poses32) -> bytes:
+def _encode_numbers(values: F32) -> bytes:
     """Pack (k, n, c) numbers: the first frame, which bodies move after it, and how each of these moves."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     moves = np.zeros(bits.shape[1], np.uint8)
@@ -146,7 +144,7 @@ def _encode_numbers(values: Poses32) -> bytes:
     return b"".join(parts)
 
 
-def _decode_numbers(source: Unpacker, frame_count: int, body_count: int, columns: int) -> Poses32:
+def _decode_numbers(source: Unpacker, frame_count: int, body_count: int, columns: int) -> F32:
     numbers = body_count * columns
     first = _joined(source.take(_BYTE_PLANES * numbers), numbers).reshape(body_count, columns)
     movers = np.flatnonzero(np.unpackbits(source.take((body_count + 7) // 8), count=body_count))
@@ -160,13 +158,13 @@ def _decode_numbers(source: Unpacker, frame_count: int, body_count: int, columns
     return bits.view(np.float32)
 
 
-def _planes(numbers: Whole) -> NDArray[np.uint8]:
+def _planes(numbers: U32) -> U8:
     """Gather the lowest bytes of all ``numbers``, then the next …: (4, count)."""
     flat = np.ascontiguousarray(numbers, dtype="<u4").reshape(-1)
     return np.ascontiguousarray(flat.view(np.uint8).reshape(-1, _BYTE_PLANES).T)
 
 
-def _joined(planes: NDArray[np.uint8], count: int) -> Whole:
+def _joined(planes: U8, count: int) -> U32:
     """Undo `_planes`."""
     return np.ascontiguousarray(planes.reshape(_BYTE_PLANES, count).T).view("<u4").reshape(-1).astype(np.uint32)
 

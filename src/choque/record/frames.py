@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from choque._core.columns import Column, ColumnTable
 from choque._core.registry import Registry
+from choque._core.types import F32, I32, I64, U8, Bools
 from choque.errors import UnreadableFile
 from choque.narrow.shapes import CONVEX, KIND_NAMES, MESH
 from choque.record._blocks import MARK
@@ -40,18 +41,18 @@ class BodyTable(ColumnTable):
         start.
     """
 
-    ids: NDArray[np.int32]
+    ids: I32
     kind: NDArray[np.int8]
-    size: NDArray[np.float32]
-    color: NDArray[np.uint8]
-    drawn: NDArray[np.bool_]
-    rocket: NDArray[np.bool_]
-    static: NDArray[np.bool_]
-    hull: NDArray[np.int32]
-    hull_points: NDArray[np.float32]
-    hull_first: NDArray[np.int64]
-    hull_triangles: NDArray[np.int64]
-    hull_triangle_first: NDArray[np.int64]
+    size: F32
+    color: U8
+    drawn: Bools
+    rocket: Bools
+    static: Bools
+    hull: I32
+    hull_points: F32
+    hull_first: I64
+    hull_triangles: I64
+    hull_triangle_first: I64
 
     COLUMNS: ClassVar[Mapping[str, Column]] = {
         name: (Bodies.COLUMNS[name][0] or np.float32, Bodies.COLUMNS[name][1])
@@ -96,7 +97,7 @@ class BodyTable(ColumnTable):
         """Return all arrays by name, those of the hulls included."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
-    def hull_mesh(self, hull: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def hull_mesh(self, hull: int) -> tuple[F32, I64]:
         """Return the corners (k, 3) and faces (t, 3) of one hull, in its own frame."""
         points = self.hull_points[self.hull_first[hull] : self.hull_first[hull + 1]]
         return points, self.hull_triangles[self.hull_triangle_first[hull] : self.hull_triangle_first[hull + 1]]
@@ -129,8 +130,8 @@ def no_hulls() -> dict[str, NDArray[Any]]:
 class Poses:
     """The poses of all bodies in one frame: ``position`` (n, 3) and ``rotation`` (n, 3, 3), float32."""
 
-    position: NDArray[np.float32]
-    rotation: NDArray[np.float32]
+    position: F32
+    rotation: F32
 
     def __len__(self) -> int:
         return len(self.position)

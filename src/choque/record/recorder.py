@@ -16,9 +16,10 @@ from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import __version__, check, threads
+from choque._core.types import I32
 from choque.errors import InvalidInput, RecordingFailed
 from choque.files.atomic import create_new, reason_of
 from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, pack_table, write_block, write_start, write_tail
@@ -118,7 +119,7 @@ class Recorder:
     def _begin(self) -> None:
         bodies = self._world.bodies
         self._writer.begin(BodyTable.of(bodies), _state_of(self._world))
-        self._ids: NDArray[np.int32] = bodies.ids.copy()
+        self._ids: I32 = bodies.ids.copy()
         self._settings = self._world.settings
 
     def _add(self, step: float) -> None:

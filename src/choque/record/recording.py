@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
+from choque._core.types import F64
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.box_arrays import check_frame
 from choque.record._blocks import FIRST_BLOCK, FRAMES, HEADER, SEGMENT, Block, BlockFile, unpack_table
@@ -133,11 +134,11 @@ class Recording:
         """Return the 64-bit hash of the whole state at each frame, (frames,)."""
         return self._column(2)
 
-    def times(self) -> NDArray[np.float64]:
+    def times(self) -> F64:
         """Return the time of the world at each frame, (frames,) [s]."""
         return self._column(1)
 
-    def steps(self) -> NDArray[np.float64]:
+    def steps(self) -> F64:
         """Return the length of the step before each frame, (frames,) [s]; 0 for the first frame of a segment."""
         return self._column(0)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import check
+from choque._core.types import I64
 from choque.errors import InvalidInput
 from choque.files.box_arrays import BoxArrays, check_frame
 from choque.scene.generators import Generators, Request
@@ -57,7 +57,7 @@ class BoxScene:
         """Iterate over all frames from the first."""
         return (self.frame(index) for index in range(self.frame_count))
 
-    def moved(self, index: int) -> NDArray[np.int64]:
+    def moved(self, index: int) -> I64:
         """Return the rows of the boxes that differ between frame ``index`` and the frame before, ascending."""
         if index == 0:
             return np.empty(0, dtype=np.int64)

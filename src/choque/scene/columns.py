@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core.columns import Column, ColumnTable
 from choque._core.pair_keys import EVERY_GROUP
+from choque._core.types import F64, U8, U32, Bools
 from choque.dynamics.response import rotations
 from choque.errors import InvalidInput
 from choque.narrow import shapes
@@ -32,9 +33,6 @@ MAX_VALUE, MIN_VALUE = 1e12, 1e-12
 """Limits of all numbers, so that a mass times a squared radius, and its inverse, fit into single precision."""
 
 _POSITIVE = f"a number from {MIN_VALUE:g} to {MAX_VALUE:g}"
-Vectors = NDArray[np.float64]
-Values = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 DEFAULTS: dict[str, Any] = {
     "velocity": 0.0,
@@ -98,30 +96,30 @@ class BodyColumns(ColumnTable):
     """
 
     kind: NDArray[np.int8]
-    position: Vectors
-    size: Vectors
-    velocity: Vectors
-    acceleration: Vectors
-    angles: Vectors
-    spin: Vectors
-    mass: Values
-    elasticity: Values
-    friction: Values
-    rolling: Values
-    surface_velocity: Vectors
-    linear_damping: Values
-    angular_damping: Values
-    static: Flags
-    bullet: Flags
-    sensor: Flags
-    locked: Flags
-    group: NDArray[np.uint32]
-    mask: NDArray[np.uint32]
+    position: F64
+    size: F64
+    velocity: F64
+    acceleration: F64
+    angles: F64
+    spin: F64
+    mass: F64
+    elasticity: F64
+    friction: F64
+    rolling: F64
+    surface_velocity: F64
+    linear_damping: F64
+    angular_damping: F64
+    static: Bools
+    bullet: Bools
+    sensor: Bools
+    locked: Bools
+    group: U32
+    mask: U32
     solid: NDArray[np.int8]
     mesh: NDArray[np.object_]
-    drawn: Flags
-    rocket: Flags
-    color: NDArray[np.uint8]
+    drawn: Bools
+    rocket: Bools
+    color: U8
 
     COLUMNS: ClassVar[Mapping[str, Column]] = {
         **dict.fromkeys(("kind", "solid"), (np.int8, ())),
@@ -160,12 +158,12 @@ class BodyColumns(ColumnTable):
         return len(self.kind)
 
     @property
-    def rotation(self) -> Vectors:
+    def rotation(self) -> F64:
         """(n, 3, 3): ``rotation @ local`` is the direction in the world."""
         return rotations(self.angles)
 
     @property
-    def angular_velocity(self) -> Vectors:
+    def angular_velocity(self) -> F64:
         """(n, 3): about the axes of the world [rad/s]."""
         return np.radians(self.spin)
 
@@ -263,7 +261,7 @@ def first_fault(bodies: BodyColumns) -> Fault | None:
     return found
 
 
-def _rules(bodies: BodyColumns) -> Iterator[tuple[str, NDArray[Any], NDArray[np.bool_], str]]:
+def _rules(bodies: BodyColumns) -> Iterator[tuple[str, NDArray[Any], Bools, str]]:
     """Yield the rules: the attribute, its column, the rows that break the rule, and what is allowed."""
     for name in ("position", "velocity", "acceleration", "angles", "spin", "surface_velocity"):
         column = getattr(bodies, name)
@@ -287,5 +285,5 @@ def _rules(bodies: BodyColumns) -> Iterator[tuple[str, NDArray[Any], NDArray[np.
     yield "solid", bodies.solid, (bodies.solid != 0) & (bodies.kind != BOX), "0, for only boxes are other solids"
 
 
-def _positive(column: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _positive(column: F64) -> Bools:
     return (column >= MIN_VALUE) & (column <= MAX_VALUE)

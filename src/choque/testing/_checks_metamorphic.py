@@ -13,11 +13,10 @@ from choque._core.types import I64, Pairs
 from choque.bounds import Boxes
 from choque.testing._subject import Subject, Trial, broad_phase_check, scene_of
 
-Whole: TypeAlias = I64
-Transform: TypeAlias = tuple[str, Callable[[Whole, Whole], tuple[NDArray[Any], NDArray[Any]]]]
+Transform: TypeAlias = tuple[str, Callable[[I64, I64], tuple[NDArray[Any], NDArray[Any]]]]
 
 
-def _scene(dimension: int, count: int, seed: int) -> tuple[Whole, Whole]:
+def _scene(dimension: int, count: int, seed: int) -> tuple[I64, I64]:
     """Boxes between whole numbers below 2¹⁹, sizes from 0 to a quarter of the space, half of them crowded."""
     random = np.random.default_rng([seed, dimension])
     lower = random.integers(-(2**18), 2**18, (count, dimension))

@@ -10,12 +10,11 @@ import math
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.kernel import helper, kernel
 from choque._core.pair_keys import pair_key
-from choque._core.types import Floats, Integer, Keys, Rows
+from choque._core.types import F32, F64, I32, I64, U8, U32, Floats, Integer, Keys, Rows
 from choque.dynamics.soft_step import rows as flat_rows
 from choque.dynamics.soft_step import sphere_rows as ball_rows
 from choque.dynamics.soft_step.bodies import SolverBodies
@@ -40,19 +39,19 @@ class Kept(NamedTuple):
 
     keys: Keys  # (m,): the ids of both bodies as one number
     by_key: Rows  # (m,): the places of the pairs in the order of their keys
-    pairs: NDArray[np.int32]  # (m, 2): the rows of both bodies in the order of the solver
-    slot: NDArray[np.int32]  # (m,): the row of ``held``, −1 for pairs that had no contact in the latest step
+    pairs: I32  # (m, 2): the rows of both bodies in the order of the solver
+    slot: I32  # (m,): the row of ``held``, −1 for pairs that had no contact in the latest step
     # (k, 13): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling. Then
     # whether the bodies touched in the latest step, how fast they met in it, and rolling; of spheres nothing.
-    held: NDArray[np.float32]
-    marks: NDArray[np.uint32]  # (m, 5): see `FEATURES`
-    pose: NDArray[np.float64]  # (m, 22): where the bodies were when the manifold was found; not for spheres
+    held: F32
+    marks: U32  # (m, 5): see `FEATURES`
+    pose: F64  # (m, 22): where the bodies were when the manifold was found; not for spheres
     # (m, 27): the normal, then x, y and z of the arms of A to four points, and those of B, in the axes of the world;
     # zeros for points that are not there; not for spheres
-    arms: NDArray[np.float64]
+    arms: F64
 
     @classmethod
-    def of(cls, keys: Keys, by_key: Rows, pairs: NDArray[np.int32], is_round: bool, before: Self | None) -> Self:
+    def of(cls, keys: Keys, by_key: Rows, pairs: I32, is_round: bool, before: Self | None) -> Self:
         """Return the pairs with what ``before`` kept of them."""
         count = len(keys)
         wide = 0 if is_round else count
@@ -73,12 +72,12 @@ class Kept(NamedTuple):
 
 @kernel
 def arrange(
-    pairs: NDArray[np.int32],
-    ids: NDArray[np.int32],
-    role: NDArray[np.uint8],
-    place: NDArray[np.int32],
-    owner: NDArray[np.int32],
-    starts: NDArray[np.int64],
+    pairs: I32,
+    ids: I32,
+    role: U8,
+    place: I32,
+    owner: I32,
+    starts: I64,
     made: tuple[Any, Any, Any],
     work: tuple[Any, Any, Any],
 ) -> None:
@@ -151,7 +150,7 @@ def _part(one: Integer, other: Integer, part_count: Integer) -> Any:
     return one if other < 0 else part_count
 
 
-def part_starts(pairs: NDArray[np.int32], owner: NDArray[np.int32], part_count: int) -> Rows:
+def part_starts(pairs: I32, owner: I32, part_count: int) -> Rows:
     """Return what `arrange` writes to its ``starts``, from pairs that are arranged."""
     one, other = owner[pairs[:, 0]], owner[pairs[:, 1]]
     part = np.where((one < 0) | (one == other), other, np.where(other < 0, one, part_count))
@@ -185,13 +184,7 @@ def _take_over(before: Kept, after: Kept, is_first: bool) -> None:
 
 @kernel
 def recycle(
-    first: Integer,
-    last: Integer,
-    kept: Kept,
-    bodies: SolverBodies,
-    awake: NDArray[np.uint8],
-    is_live: NDArray[np.uint8],
-    is_stale: NDArray[np.uint8],
+    first: Integer, last: Integer, kept: Kept, bodies: SolverBodies, awake: U8, is_live: U8, is_stale: U8
 ) -> None:
     """Decide which of the manifolds ``first … last − 1`` can be used again, and which must be found.
 
@@ -287,14 +280,7 @@ def adopt(
 
 @kernel
 def lay_out(
-    kept: Kept,
-    starts: Rows,
-    is_live: NDArray[np.uint8],
-    live: Rows,
-    begins: Rows,
-    touched: Any,
-    slot: NDArray[np.int32],
-    held: Floats,
+    kept: Kept, starts: Rows, is_live: U8, live: Rows, begins: Rows, touched: Any, slot: I32, held: Floats
 ) -> int:
     """Write the live pairs, where each part of them begins, and which bodies have contacts.
 

@@ -21,7 +21,6 @@ from choque.dynamics.soft_step.bodies import LIGHTNESS, Columns, SolverBodies, l
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 
 STIFF = 1e-4  # the root of how much of the inverse mass is left along what is locked
-Flags = Bools
 
 
 class Locks(NamedTuple):
@@ -29,7 +28,7 @@ class Locks(NamedTuple):
 
     rows: Rows
     order: Rows
-    flags: Flags
+    flags: Bools
 
     def begin(self, columns: Columns, bodies: SolverBodies) -> None:
         """Lock what was loaded."""
@@ -80,7 +79,7 @@ def _free_axes(locked: Any, body: Integer) -> tuple[int, int, int]:
 
 
 @kernel
-def _lock_bodies(rows: Rows, order: Rows, locked: Flags, columns: Columns, bodies: SolverBodies) -> None:
+def _lock_bodies(rows: Rows, order: Rows, locked: Bools, columns: Columns, bodies: SolverBodies) -> None:
     """Make the solver's ``rows`` of bodies stiff along what is locked, and take their motion along it away."""
     rotation, spin = columns.rotation, columns.angular_velocity
     speed, frame, pull = bodies.speed, bodies.frame, bodies.pull
@@ -113,7 +112,7 @@ def _lock_bodies(rows: Rows, order: Rows, locked: Flags, columns: Columns, bodie
 
 
 @kernel
-def _hold(rows: Rows, order: Rows, locked: Flags, speed: Any) -> None:
+def _hold(rows: Rows, order: Rows, locked: Bools, speed: Any) -> None:
     """Take away what the latest pass gave bodies along locked axes: an impulse of the lock, solved exactly."""
     for at in range(rows.size):
         row = rows[at]
@@ -126,7 +125,7 @@ def _hold(rows: Rows, order: Rows, locked: Flags, speed: Any) -> None:
 def _move_locked(
     rows: Rows,
     order: Rows,
-    locked: Flags,
+    locked: Bools,
     columns: Columns,
     bodies: SolverBodies,
     touched: U8,

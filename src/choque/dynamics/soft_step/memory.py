@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from choque._core import memory
 from choque._core.morton import morton_order
 from choque._core.pair_keys import pack_pairs
-from choque._core.types import Keys, Pairs, Rows
+from choque._core.types import I32, I64, U8, U32, Bools, Keys, Pairs, Rows
 from choque.dynamics.response import State
 from choque.dynamics.soft_step.four import HELD
 from choque.dynamics.soft_step.islands import Rest, wake_islands
@@ -52,8 +52,8 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self.ids: NDArray[np.int32] = np.empty(0, np.int32)
-        self.static: NDArray[np.uint8] = np.empty(0, np.uint8)
+        self.ids: I32 = np.empty(0, np.int32)
+        self.static: U8 = np.empty(0, np.uint8)
         self.order: Rows = np.empty(0, np.int64)
         nothing = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty((0, 2), np.int32)
         self.spheres, self.manifolds = Kept.of(*nothing, True, None), Kept.of(*nothing, False, None)
@@ -65,7 +65,7 @@ class Memory:
         self.former: tuple[Kept, Kept] | None = None
         self.pieces = Pieces()
         self._pairs: Pairs | None = None
-        self._locked: NDArray[np.bool_] | None = None
+        self._locked: Bools | None = None
 
     @property
     def moving(self) -> int:
@@ -114,13 +114,13 @@ class Memory:
         self.manifolds = Kept.of(keys[split:], by_key[split:], rows[split:], False, self.manifolds)
         self._pairs = given
 
-    def _knows(self, ids: NDArray[np.uint32], pairs: Pairs) -> bool:
+    def _knows(self, ids: U32, pairs: Pairs) -> bool:
         """Tell whether these are the candidates that a saved world had."""
         known = np.concatenate([self.spheres.keys, self.manifolds.keys])
         is_same = np.array_equal(np.sort(known), pack_pairs(ids[pairs]))
         return is_same and bool((self.manifolds.pairs < len(ids)).all())
 
-    def _cut(self) -> NDArray[np.int32]:
+    def _cut(self) -> I32:
         """Cut the bodies into parts, by their number alone; return the part of each, −1 for static ones."""
         moving = int((self.static == 0).sum())
         self.cuts = part_cuts(moving, PART_BODIES)
@@ -129,7 +129,7 @@ class Memory:
         owner[:moving] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.cuts))
         return owner
 
-    def _take_up(self, bodies: State, static: NDArray[np.uint8]) -> None:
+    def _take_up(self, bodies: State, static: U8) -> None:
         """Keep what is known of bodies that stay; wake those that touched one that is gone, or is another now."""
         before, rest = self.ids, self.rest
         count = len(bodies.ids)
@@ -159,7 +159,7 @@ class Memory:
         self.rest, self.ids, self.static = after, bodies.ids, static
         self.counts = (0, 0, count)
 
-    def ids_of(self, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def ids_of(self, keys: Keys) -> tuple[I64, I64]:
         """Return the ids of both bodies of pairs; for a triangle that of its mesh."""
         numbers = self.pieces.numbers
         return numbers.ids_of(keys >> np.uint64(32)), numbers.ids_of(keys & np.uint64(0xFFFFFFFF))
@@ -247,16 +247,16 @@ def _check_state(state: Mapping[str, NDArray[Any]], extra: int) -> None:
         raise InvalidInput("The memory of the response 'soft-step' is damaged: it names bodies that are not there.")
 
 
-def _static_kinds(bodies: State) -> NDArray[np.uint8]:
+def _static_kinds(bodies: State) -> U8:
     """Return 0 for bodies that move by forces, 1 for static ones at rest, 2 for static ones with a velocity."""
-    kinds: NDArray[np.uint8] = bodies.static.astype(np.uint8)
+    kinds: U8 = bodies.static.astype(np.uint8)
     rows = np.flatnonzero(bodies.static)
     moves = bodies.velocity[rows].any(axis=1) | bodies.angular_velocity[rows].any(axis=1)
     kinds[rows[moves]] = 2
     return kinds
 
 
-def _sorted_bodies(bodies: State, static: NDArray[np.uint8]) -> Rows:
+def _sorted_bodies(bodies: State, static: U8) -> Rows:
     """Return the rows of moving bodies along a Morton curve, then of static ones."""
     moving = np.flatnonzero(static == 0)
     position = bodies.position[moving].astype(np.float64)
@@ -264,10 +264,10 @@ def _sorted_bodies(bodies: State, static: NDArray[np.uint8]) -> Rows:
     return np.concatenate((moving[along], np.flatnonzero(static)))
 
 
-def _roles(bodies: State, static: NDArray[np.uint8], faces: HullFaces) -> NDArray[np.uint8]:
+def _roles(bodies: State, static: U8, faces: HullFaces) -> U8:
     """Return what each body is to the rows of spheres: see `OTHER`."""
     kind = kinds_of(bodies.kind, bodies.hull, faces)
-    roles: NDArray[np.uint8] = np.where(kind == SPHERE, BALL, OTHER).astype(np.uint8)
+    roles: U8 = np.where(kind == SPHERE, BALL, OTHER).astype(np.uint8)
     roles[(static == 1) & (kind == SPHERE)] = STATIC_BALL
     roles[(static == 1) & ((kind == PLANE) | (kind == TILE) | (kind == BOX))] = WALL
     roles[static == 2] = OTHER

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from choque._core import check, memory
 from choque._core.pair_keys import EVERY_GROUP, pack_pairs, unpack_pairs
 from choque._core.threads import ranges, resolve_count, run
-from choque._core.types import Floats, Keys, Pairs, Rows
+from choque._core.types import F32, F64, I32, U8, Bools, Floats, Keys, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import sphere_rows
@@ -41,7 +41,7 @@ LIGHTEST, HEAVIEST = 1e-30, 1e30  # limits of masses and moments of inertia
 CROWD = 1_000  # bodies that may be in one place: each overlaps all others
 SHARED_FROM = 4_000  # bodies, pairs or contacts from which threads share a pass over them
 _NO_ROWS = np.empty((0, manifold_rows.WIDTH), np.float32)
-_Held: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]  # slots and impulses after a step; see `Kept`
+_Held: TypeAlias = tuple[I32, F32]  # slots and impulses after a step; see `Kept`
 
 
 class SoftStep(Response):
@@ -106,7 +106,7 @@ class SoftStep(Response):
         """Continue from this memory."""
         self._memory = memory
         self._found_count = self._recycled = 0
-        self._slept: NDArray[np.int32] = memory.ids[memory.rest.island >= 0]
+        self._slept: I32 = memory.ids[memory.rest.island >= 0]
         self._events: Callable[[], Events] = Events.none
 
     # What a world asks
@@ -145,10 +145,10 @@ class SoftStep(Response):
         columns = (*now, rest.position, bodies.acceleration, rest.acceleration)
         return is_unchanged(*(column.ravel() for column in columns)) or not self._changed(bodies)
 
-    def asleep(self, bodies: State) -> NDArray[np.bool_]:
+    def asleep(self, bodies: State) -> Bools:
         """Return which of the bodies sleep (n,)."""
         ids, sleeps = self._memory.ids, self._memory.rest.island >= 0
-        found: NDArray[np.bool_] = sleeps if np.array_equal(ids, bodies.ids) else np.isin(bodies.ids, ids[sleeps])
+        found: Bools = sleeps if np.array_equal(ids, bodies.ids) else np.isin(bodies.ids, ids[sleeps])
         return found
 
     def latest(self) -> Solved:
@@ -157,7 +157,7 @@ class SoftStep(Response):
         counters = {"manifolds": spheres + manifolds, "found": self._found_count, "recycled": self._recycled}
         return Solved(spheres + manifolds, self._contacts, self._events, counters)
 
-    def forces(self) -> NDArray[np.float64]:
+    def forces(self) -> F64:
         """Return the normal force at each point of the latest contacts (m, 4), in the last sub-step."""
         spheres, manifolds = self._live
         round_rows, _, flat_rows, _ = self._solved
@@ -167,13 +167,13 @@ class SoftStep(Response):
         found[len(spheres) :] = flat_rows.row[:, places]
         keys = np.concatenate([self._memory.spheres.keys[spheres], self._memory.manifolds.keys[manifolds]])
         ids = np.sort(np.stack(self._memory.ids_of(keys), axis=1), axis=1)
-        forces: NDArray[np.float64] = found[np.lexsort((keys, ids[:, 1], ids[:, 0]))] * self._rate
+        forces: F64 = found[np.lexsort((keys, ids[:, 1], ids[:, 0]))] * self._rate
         return forces
 
-    def islands(self, bodies: State) -> NDArray[np.int32]:
+    def islands(self, bodies: State) -> I32:
         """Return the island of each body (n,): the least id of the bodies in it, −1 for static bodies."""
         kept = self._memory
-        found: NDArray[np.int32] = np.where(bodies.static, -1, bodies.ids).astype(np.int32)
+        found: I32 = np.where(bodies.static, -1, bodies.ids).astype(np.int32)
         order, moving = kept.order, kept.moving
         if not moving or not len(found):
             return found
@@ -269,7 +269,7 @@ class SoftStep(Response):
 
     # Internals
 
-    def _thin(self, bodies: State) -> NDArray[np.float64]:
+    def _thin(self, bodies: State) -> F64:
         """Return half the least extent of each body; infinite for planes and tiles."""
         self._know_hulls(bodies)
         thin = np.full(len(bodies.kind), np.inf)
@@ -349,9 +349,7 @@ class SoftStep(Response):
         return Contacts(*found.take(order))
 
 
-def _laid_out(
-    kept: Kept, starts: Rows, is_live: NDArray[np.uint8], touched: NDArray[np.uint8]
-) -> tuple[Rows, Rows, _Held]:
+def _laid_out(kept: Kept, starts: Rows, is_live: U8, touched: U8) -> tuple[Rows, Rows, _Held]:
     """Return the live pairs, where each part of them begins, and what is held after the step, live rows still empty."""
     total = len(kept.keys)
     live, begins = memory.empty(total, np.int64), np.zeros(len(starts), np.int64)
@@ -360,7 +358,7 @@ def _laid_out(
     return live[: begins[-1]], begins, (slot, held[:count])
 
 
-def _rows(count: int, width: int) -> NDArray[np.float32]:
+def _rows(count: int, width: int) -> F32:
     return memory.aligned(count * width, np.float32).reshape(-1, width)
 
 
@@ -400,7 +398,7 @@ def _columns(bodies: State) -> Columns:
 def _events(
     numbers: Numbers,
     kinds: tuple[tuple[Kept, Kept] | None, tuple[Kept, Kept], tuple[Kept, Kept]],
-    asleep: tuple[NDArray[np.int32], NDArray[np.int32]],
+    asleep: tuple[I32, I32],
     unit: float,
 ) -> Events:
     """Return what changed in a step.
@@ -443,7 +441,7 @@ def _of_bodies(keys: Keys, numbers: Numbers) -> Keys:
     return pack_pairs(ids.astype(np.int32))
 
 
-def _of_pairs(kept: Kept, column: int) -> NDArray[np.float64]:
+def _of_pairs(kept: Kept, column: int) -> F64:
     """Return a column of what is held, for each pair; 0 where nothing is."""
     found = np.zeros(len(kept.keys))
     has = kept.slot >= 0

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from choque._core.types import F64, I64
 from choque.errors import UnknownName, UnreadableFile
 from choque.files.source import naming_damage, read_text
 from choque.scene.body_scene import GENERATORS, WORLD_SETTINGS, BodyScene, Camera, steps_per_second
@@ -146,7 +146,7 @@ def _materials(table: TomlTable) -> dict[str, dict[str, Any]]:
     return materials
 
 
-def _bodies(entry: TomlTable, materials: dict[str, dict[str, Any]], gravity: NDArray[np.float64] | None) -> BodyColumns:
+def _bodies(entry: TomlTable, materials: dict[str, dict[str, Any]], gravity: F64 | None) -> BodyColumns:
     bodies = _generated(entry) if "generator" in entry else _listed(entry, materials)
     if gravity is not None and "acceleration" not in entry:
         bodies.acceleration[~bodies.static & ~bodies.acceleration.any(axis=1)] = gravity
@@ -158,7 +158,7 @@ def _placed(entries: list[TomlTable], parts: list[BodyColumns]) -> BodyColumns:
     """Return all bodies in the order of their ids; entries without ids get the remaining ones, in their order."""
     bodies = join(*parts)
     free = np.ones(len(bodies), dtype=bool)
-    places: dict[int, NDArray[np.int64]] = {}
+    places: dict[int, I64] = {}
     for number, (entry, part) in enumerate(zip(entries, parts, strict=True)):
         if "ids" in entry:
             places[number] = ids = entry.ids("ids", len(part))
@@ -213,13 +213,13 @@ def _mesh(entry: TomlTable) -> Any:
         return Mesh(vertices, faces.astype(np.int64))
 
 
-def _positions(entry: TomlTable, kind: int) -> NDArray[np.float64]:
+def _positions(entry: TomlTable, kind: int) -> F64:
     if kind == GROUND:
         return np.array([[0.0, entry.number("height", 0.0), 0.0]])
     return np.atleast_2d(entry.vectors("position", None)) if "position" in entry else np.zeros((1, 3))
 
 
-def _sizes(entry: TomlTable, kind: int, count: int) -> NDArray[np.float64]:
+def _sizes(entry: TomlTable, kind: int, count: int) -> F64:
     size = np.zeros((count, 3))
     for place, (key, default) in enumerate(SIZES[kind].items()):
         if kind == BOX:

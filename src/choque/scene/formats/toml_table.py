@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from choque._core.types import F64, I64, Bools
 from choque.errors import InvalidInput, UnreadableFile
 
 Place = tuple[str, ...]  # the path to a key: names of tables, numbers of list entries, and the key itself
@@ -90,7 +90,7 @@ class TomlTable:
             raise self.unfit(key, "a number")
         return float(value)
 
-    def vector(self, key: str) -> NDArray[np.float64] | None:
+    def vector(self, key: str) -> F64 | None:
         """Three numbers, (3,); None where they are not there."""
         value = self._entries.get(key)
         if value is None:
@@ -99,7 +99,7 @@ class TomlTable:
             return np.array(value, dtype=np.float64)
         raise self.unfit(key, "three numbers in brackets")
 
-    def vectors(self, key: str, count: int | None) -> NDArray[np.float64]:
+    def vectors(self, key: str, count: int | None) -> F64:
         """Three numbers for all bodies, (3,), or for each of ``count``, (count, 3); for any number if it is None."""
         rows: Any = self._entries.get(key)
         if isinstance(rows, list) and rows and not isinstance(rows[0], list):
@@ -114,14 +114,14 @@ class TomlTable:
             raise self.unfit(key, f"three numbers in brackets, or a list of {some} such rows")
         return np.array(rows, dtype=np.float64).reshape(len(rows), 3)
 
-    def colors(self, key: str, count: int) -> NDArray[np.float64]:
+    def colors(self, key: str, count: int) -> F64:
         """Three whole numbers from 0 to 255 for all bodies, (3,), or for each of ``count``, (count, 3)."""
         rows = self.vectors(key, count)
         if not ((rows >= 0) & (rows <= 255) & (rows == np.floor(rows))).all():
             raise self.unfit(key, "three whole numbers from 0 to 255 in brackets, or a list of such rows")
         return rows
 
-    def locks(self, key: str, count: int) -> NDArray[np.bool_]:
+    def locks(self, key: str, count: int) -> Bools:
         """Six truth values for all bodies, (6,), or for each of ``count``, (count, 6)."""
         value: Any = self._entries.get(key)
         rows = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
@@ -130,11 +130,11 @@ class TomlTable:
             raise self.unfit(key, f"six of true and false in brackets, or a list of {count} such rows")
         return np.array(rows if rows is value else value, dtype=bool)
 
-    def values(self, key: str, count: int) -> NDArray[np.float64]:
+    def values(self, key: str, count: int) -> F64:
         """A number for all bodies, (), or one for each, (count,)."""
         return np.array(self._each(key, count, _is_number, "a number", "numbers"), dtype=np.float64)
 
-    def ids(self, key: str, count: int) -> NDArray[np.int64]:
+    def ids(self, key: str, count: int) -> I64:
         """A whole number of at least 0 for each of ``count`` bodies, (count,)."""
         value: Any = self._entries.get(key)
         fits = isinstance(value, list) and len(value) == count and all(type(each) is int for each in value)
@@ -142,7 +142,7 @@ class TomlTable:
             raise self.unfit(key, f"a list of {count} whole numbers, each the number of a body from 0 on")
         return np.array(value, dtype=np.int64)
 
-    def flags(self, key: str, count: int) -> NDArray[np.bool_]:
+    def flags(self, key: str, count: int) -> Bools:
         """A truth value for all bodies, (), or one for each, (count,)."""
         return np.array(self._each(key, count, _is_flag, "true or false", "these"), dtype=bool)
 

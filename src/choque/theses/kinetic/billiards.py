@@ -24,7 +24,6 @@ from choque._core.types import F64, I32, I64, Integer
 from choque.errors import InvalidInput
 from choque.kinetic import Sweep, loop
 from choque.kinetic.certificates import Motion, Paths, certify_ends, release
-from choque.kinetic.heap import Numbers, Times
 from choque.kinetic.lists import Lists
 from choque.kinetic.loop import EventBuffer, Journal, advance
 from choque.kinetic.paths import as_time
@@ -256,16 +255,16 @@ Quartic: TypeAlias = tuple[float, float, float, float, float]  # the coefficient
 class Balls(NamedTuple):
     """The balls, their candidates for collisions, and the log of collisions."""
 
-    radius: Times
-    mass: Times
-    candidates: Numbers  # (capacity, 2) pairs of balls whose boxes overlap
-    due: Times  # (capacity,) the collision times of the candidates; infinity for never
+    radius: F64
+    mass: F64
+    candidates: I32  # (capacity, 2) pairs of balls whose boxes overlap
+    due: F64  # (capacity,) the collision times of the candidates; infinity for never
     # how many candidates there are, how many collisions happened, how many are in the log, and which candidate collides
     # first (−1: none)
     tally: I64
     struck: I64  # (4,) scratch: the end points of two balls that collide
-    times: Times  # (k,) log: the times of collisions
-    pairs: Numbers  # (k, 2) log: the balls that collided
+    times: F64  # (k,) log: the times of collisions
+    pairs: I32  # (k, 2) log: the balls that collided
 
 
 @helper
@@ -317,7 +316,7 @@ def _play(
 
 
 @helper
-def _collision_time(a: Integer, b: Integer, radius: Times, paths: Paths, now: float) -> float:
+def _collision_time(a: Integer, b: Integer, radius: F64, paths: Paths, now: float) -> float:
     """Return when two balls touch while they approach; at least ``now``, infinity if never."""
     reach = float(radius[a] + radius[b])
     gap = -reach * reach
@@ -484,7 +483,7 @@ def _predict(a: Integer, b: Integer, balls: Balls, paths: Paths, now: float) -> 
 
 
 @helper
-def _choose(due: Times, tally: I64) -> None:
+def _choose(due: F64, tally: I64) -> None:
     """Find the candidate that collides first."""
     best = -1
     earliest = math.inf
