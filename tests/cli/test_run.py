@@ -36,6 +36,9 @@ def test_a_run_prints_its_stages_and_writes_nothing(command: Command, tmp_path: 
     text = command.succeeds("run", "bowling", "--frames", 20, "--response", "impulse")
     for words in ("bounds", "broad", "narrow", "response", "integrate", "capsule-tile", "Energy"):
         assert words in text
+    text = command.succeeds("run", "bowling", "--frames", 20)
+    assert "capsule-tile" in text
+    assert "used again" in text
     assert list(tmp_path.iterdir()) == []
 
 

@@ -375,7 +375,12 @@ def _tell(
     terminal.print(_stages_table(totals))
     terminal.print(_kinds_table(totals))
     costs = [str(totals.cost)] if plan.cost else []
-    for sentence in (*costs, _energy_sentence(*energy), f"State: {world.hash():016x} at frame {world.frame}."):
+    for sentence in (
+        *_solver_sentence(totals),
+        *costs,
+        _energy_sentence(*energy),
+        f"State: {world.hash():016x} at frame {world.frame}.",
+    ):
         terminal.print(sentence, markup=False, soft_wrap=True)
     if compiled_late:
         terminal.print(compiled_sentence(compiled_late), style="bold")
@@ -433,10 +438,20 @@ def _kinds_table(totals: Totals) -> Table:
 
     table = plain_table("pair of kinds", "tests>", "contacts>", "ns per test>")
     for kinds, total in sorted(totals.kinds.items()):
-        each = 1e9 * total.seconds / total.tests if total.tests else 0.0
-        table.add_row(kinds, f"{total.tests:,}", f"{total.contacts:,}", f"{each:,.0f}")
+        each = f"{1e9 * total.seconds / total.tests:,.0f}" if total.seconds else ""
+        table.add_row(kinds, f"{total.tests:,}", f"{total.contacts:,}", each)
     table.add_row("all", f"{totals.tests:,}", f"{totals.contacts:,}", "")
     return table
+
+
+def _solver_sentence(totals: Totals) -> list[str]:
+    """Return a sentence on the manifolds of the response ``soft-step``."""
+    if not totals.counters:
+        return []
+    solved, found, recycled = (totals.counters[name] for name in ("manifolds", "found", "recycled"))
+    return [
+        f"Manifolds: {solved:,} solved, {found:,} pairs tested, {recycled:,} manifolds of the step before used again."
+    ]
 
 
 def _energy_sentence(before: float, after: float) -> str:
@@ -466,6 +481,7 @@ def _record_of(world: World, totals: Totals, energy: tuple[float, float]) -> dic
             kinds: {"tests": total.tests, "contacts": total.contacts, "seconds": total.seconds}
             for kinds, total in sorted(totals.kinds.items())
         },
+        "counters": dict(totals.counters),
         "cost": {**cost.letters(), "filter_pays": cost.filter_pays},
         "energy": {"start": energy[0], "end": energy[1]},
     }

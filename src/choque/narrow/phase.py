@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from time import perf_counter
@@ -95,7 +95,7 @@ def contacts(
 
 
 class KindTally(NamedTuple):
-    """The work of the latest `NarrowPhase.find` on one pair of kinds."""
+    """The exact tests of one pair of kinds."""
 
     tests: int
     contacts: int
@@ -149,9 +149,8 @@ class NarrowPhase:
         self._loops: list[Loop | None] = [None if rule is None else pair_loop(rule) for rule in rules]
         self._buffers = _Buffers(0, np.dtype(np.float64))
         self._memory: dict[int, dict[str, Any]] = {}
-        self._starts = np.zeros(len(KINDS) + 1, np.int64)
-        self._contacts = np.zeros(len(KINDS), np.int64)
         self._seconds = [0.0] * len(KINDS)
+        self.tally_later: Callable[[], dict[str, KindTally]] = dict  # makes the tally of the latest `find`
 
     def __reduce__(self) -> tuple[Callable[..., NarrowPhase], tuple[str]]:
         """Copy the options; a copy has buffers of its own."""
@@ -163,11 +162,7 @@ class NarrowPhase:
 
         Kinds without a pair are left out. Tests add up to the number of pairs, contacts to the number of contacts.
         """
-        return self.tally_later()()
-
-    def tally_later(self) -> Callable[[], dict[str, KindTally]]:
-        """Return a function that makes the `tally` of the latest `find`, also after further ones."""
-        return partial(_tally, self._starts, self._contacts, self._seconds)
+        return self.tally_later()
 
     def find(self, shapes: Shapes, pairs: Pairs) -> Contacts:
         """Return the contacts of ``pairs``, (m, 2) rows of ``shapes``, smaller first and sorted, in the same order.
@@ -189,17 +184,14 @@ class NarrowPhase:
         groups = _groups(starts)
         if any(code in _SOLID_CODES for code, _, _ in groups):
             shapes.check_hulls()
-        self._starts = starts
         self._seconds = [0.0] * len(KINDS)
-        if count == 0:
-            self._contacts = np.zeros(len(KINDS), np.int64)
-            return Contacts.none(dtype.type)
-        self._test(shapes, groups, count)
-        self._contacts = np.empty(len(KINDS), np.int64)
-        total = _count_contacts(buffers.found.point_count, self._starts, self._contacts)
+        if count:
+            self._test(shapes, groups, count)
+        total = int(np.count_nonzero(buffers.found.point_count[:count]))
         answer = ContactArrays.empty(total, dtype)
         if total:
             _gather(pairs, buffers.slot, buffers.found, answer)
+        self.tally_later = partial(tally_of, shapes.kind, pairs, answer.pairs, self._seconds)
         return Contacts(*answer)
 
     def _test(self, shapes: Shapes, groups: list[_Group], count: int) -> None:
@@ -251,11 +243,13 @@ class NarrowPhase:
         self._seconds[code] += perf_counter() - began
 
 
-def _tally(starts: I64, contacts: I64, seconds: list[float]) -> dict[str, KindTally]:
-    return {
-        KINDS[code]: KindTally(last - first, int(contacts[code]), seconds[code])
-        for code, first, last in _groups(starts)
-    }
+def tally_of(kind: I8, pairs: Pairs, touching: Pairs, seconds: Sequence[float]) -> dict[str, KindTally]:
+    """Return the tally of ``pairs`` of shapes of these kinds (n,), some of which touch, by the time of each code."""
+    tests, contacts = (
+        np.bincount(np.sort(kind[rows], axis=1) @ [KIND_COUNT, 1], minlength=len(KINDS)).tolist()
+        for rows in (pairs, touching)
+    )
+    return {kinds: KindTally(*each) for kinds, *each in zip(KINDS, tests, contacts, seconds, strict=True) if each[0]}
 
 
 _Group: TypeAlias = tuple[int, int, int]
@@ -356,19 +350,6 @@ def _group_pairs(kind: I8, pairs: Pairs, code: U8, slot: I32, rows: Pairs, start
         starts[group] = starts[group - 1]
     starts[0] = 0
     return -1
-
-
-@kernel
-def _count_contacts(point_count: U8, starts: I64, contacts: I64) -> int:
-    """Count the contacts of each group into ``contacts`` (k²,), and return their sum."""
-    total = 0
-    for group in range(contacts.size):
-        own = 0
-        for place in range(starts[group], starts[group + 1]):
-            own += 1 if point_count[place] > 0 else 0
-        contacts[group] = own
-        total += own
-    return total
 
 
 @kernel

@@ -313,7 +313,7 @@ class World(Population, Queries):
             stop_at_impact(bodies, *self._before.poses(), settings.threads)
         solved = response.latest()
         if solved is not None:
-            found.take_solved(solved)
+            found.take_solved(solved, bodies.kind)
         if bodies.sensor.any() or len(self._sensed):
             self._sensed = found.take_sensed(self._sensed, self._detection.sensed(bodies))
         ended = perf_counter()
@@ -323,7 +323,8 @@ class World(Population, Queries):
     def _rest(self, dt: float) -> StepReport:
         """Advance the time alone: all bodies sleep, and nothing has changed."""
         found = Detected(NO_PAIRS if self._latest is None else self._latest.pairs, self._detection.narrow, None)
-        found.take_solved(Solved(0, partial(Contacts.none, self._bodies.dtype.type), Events.none, {}))
+        nothing = Solved(0, partial(Contacts.none, self._bodies.dtype.type), Events.none, {})
+        found.take_solved(nothing, self._bodies.kind)
         return self._concluded(found, dt, (0.0,) * len(STAGES), 0.0, 0, False)
 
     def _concluded(

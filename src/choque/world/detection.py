@@ -15,14 +15,14 @@ from choque._core import threads
 from choque._core.counters import Counters
 from choque._core.pair_keys import EVERY_GROUP
 from choque._core.pair_sets import difference
-from choque._core.types import I32, Floats, Pairs
+from choque._core.types import I8, I32, Floats, Pairs
 from choque.bounds import Bounds, Boxes
 from choque.broad import BroadPhase
 from choque.broad.index import SHARED_OPTIONS
 from choque.broad.join import Task, join_boxes
 from choque.dynamics.response import Events, Solved
 from choque.narrow.pair import Contacts
-from choque.narrow.phase import KindTally, NarrowPhase
+from choque.narrow.phase import KINDS, KindTally, NarrowPhase, tally_of
 from choque.narrow.shapes import Shapes
 from choque.world.bodies import Bodies
 from choque.world.bounds import Maker, box_bounds, find_bounds, leave, stretched, widened
@@ -74,9 +74,10 @@ class Detected:
         self._entered, self._left = change.began, change.ended
         return after
 
-    def take_solved(self, solved: Solved) -> None:
-        """Take the contacts from a response that found them itself."""
+    def take_solved(self, solved: Solved, kind: I8) -> None:
+        """Take the contacts of bodies of these kinds (n,) from a response that found them itself."""
         self._solved, self._shapes = solved, None
+        self._tally = lambda: tally_of(kind, self.pairs, self.contacts.pairs, [0.0] * len(KINDS))
 
     @property
     def events(self) -> Events:
@@ -106,7 +107,7 @@ class Detected:
 
     @property
     def tally(self) -> dict[str, KindTally]:
-        """Tests, contacts and seconds of the exact tests by pair of kinds."""
+        """Tests, contacts and seconds of the exact tests by pair of kinds; no seconds where a response made them."""
         self.test()
         return self._tally()
 
@@ -119,7 +120,7 @@ class Detected:
         """Make the exact tests, unless they were made before."""
         if self._shapes is not None:
             self._contacts = self._narrow.find(self._shapes, self.pairs)
-            self._tally = self._narrow.tally_later()
+            self._tally = self._narrow.tally_later
             self._shapes = None
 
 

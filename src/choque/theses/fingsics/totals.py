@@ -149,6 +149,8 @@ class Totals:
     total_seconds: float = 0.0
     kinds: dict[str, KindTotal] = field(default_factory=lambda: defaultdict(KindTotal))
     """By pair of kinds, such as ``"sphere-capsule"``; their counts add up to those of the whole."""
+    counters: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """Amounts of work of the response by name, as in `choque.world.StepReport`."""
     cost: Cost = field(default_factory=Cost)
     """The cost model."""
 
@@ -171,6 +173,8 @@ class Totals:
             total.tests += tally.tests
             total.contacts += tally.contacts
             total.seconds += tally.seconds
+        for name, count in report.counters.items():
+            self.counters[name] += count
 
     def milliseconds(self, *stages: str) -> float:
         """Return the mean time of some ``stages`` [ms], or of the whole step."""
