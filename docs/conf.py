@@ -57,6 +57,7 @@ autodoc_class_signature = "mixed"
 autodoc_type_aliases = {name: name for name in ("ArrayLike", "DTypeLike", "NDArray", "Pairs", "Floats", "Rows")}
 autosummary_generate = False
 napoleon_google_docstring = False
+napoleon_use_param = False  # parameters that share a sentence stay together
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 napoleon_attr_annotations = False  # signatures have them

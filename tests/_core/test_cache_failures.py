@@ -36,8 +36,8 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
 {PAIRS}
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
 """
-"""No file may grow beyond this: writing a kernel fails as on a full disk, also for the superuser. What a tracer of lines
-writes at the end may."""
+"""No file may grow beyond this: writing a kernel fails as on a full disk, also for the superuser. What a tracer
+of lines writes at the end may."""
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:

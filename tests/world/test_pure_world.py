@@ -26,6 +26,15 @@ for make, options in (
     impulses = sum(world.step().impulses for _ in range(8))
     print(numba.config.DISABLE_JIT, impulses > 0, [round(float(x), 5) for x in world.bodies.velocity.ravel()])
     print(world.hash() == world.copy().hash())
+for rolling in (0.0, 0.1):
+    world = World(gravity=(0, -9.81, 0))
+    world.add_ground()
+    velocity = [[0, 0, 0], [0, -1, 0], [2, 0, 0]]
+    world.add_spheres([[0, 0.5, 0], [0.2, 1.45, 0], [3, 0.5, 0]], 0.5, velocity=velocity, rolling=rolling)
+    world.add_boxes([[4.5, 0.5, 0], [4.5, 1.5, 0]], friction=0.5)
+    contacts = sum(world.step().contacts for _ in range(12))
+    print(numba.config.DISABLE_JIT, contacts > 0, [round(float(x), 5) for x in world.bodies.velocity.ravel()])
+    print(world.hash() == world.copy().hash())
 """
 
 

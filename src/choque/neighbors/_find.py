@@ -77,9 +77,9 @@ def find(
 
     Returns
     -------
-    An array for each letter, in a tuple if there are several, which also turns into a table: ``to_pandas()``,
-    ``to_polars()``, ``to_arrow()``. Rows are sorted by i; the rows of one i have an order that depends on the input
-    alone.
+    array, or tuple of arrays
+        One for each letter; a tuple also turns into a table: ``to_pandas()``, ``to_polars()``, ``to_arrow()``. Rows are
+        sorted by i; the rows of one i have an order that depends on the input alone.
 
     Notes
     -----

@@ -139,7 +139,7 @@ def solve_two_rows(
 @operation(_one(_relax))
 def relax_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, inverse_h: Real, more: Array) -> None:
     """Solve the normal impulse of contact ``t`` without the bias, then friction."""
-    _relax_plain(rows[t], more[t], speed, (a, b, moving), inverse_h)
+    _relax_plain(rows[t], more[t : t + 1], speed, (a, b, moving), inverse_h)
 
 
 @operation(_two(_relax))
@@ -147,8 +147,8 @@ def relax_two_rows(
     speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, inverse_h: Real, more: Array
 ) -> None:
     """Relax contact ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
-    _relax_plain(rows[t], more[t], speed, (a, b, moving), inverse_h)
-    _relax_plain(rows[t + 1], more[t + 1], speed, (c, d, moving), inverse_h)
+    _relax_plain(rows[t], more[t : t + 1], speed, (a, b, moving), inverse_h)
+    _relax_plain(rows[t + 1], more[t + 1 : t + 2], speed, (c, d, moving), inverse_h)
 
 
 # Plain Python
@@ -175,7 +175,7 @@ def _relax_plain(row: Any, more: Any, speed: Any, at: tuple[int, int, int], inve
     normal, old = _vector(row, NORMAL), _vector(row, SLIDE)
     arm_a, arm_b, extra = float(row[ARM_A]), float(row[ARM_B]), float(row[EXTRA])
     x, y, z = (arm_a * speed[a, W + axis] + arm_b * speed[b, W + axis] for axis in range(3))
-    around, drive = cross((x, y, z), normal), _vector(more, DRIVE) if extra > 0 else normal
+    around, drive = cross((x, y, z), normal), _vector(more[0], DRIVE) if extra > 0 else normal
     between = _between(speed, V, a, b)
     new = []
     for axis in range(3):

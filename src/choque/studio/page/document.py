@@ -41,8 +41,8 @@ def page(
     """Write one self-contained HTML page that shows something in 3D, and return its path.
 
     The page needs no server, no network and no Python: it can be sent by mail. A world, a run, a scene of bodies or a
-    recording plays in a loop; everything else is shown in its present state. The file has a few MB for the viewer, and
-    about 30 bytes for each body and frame. The colours and cameras are those of `choque.show`.
+    recording plays in a loop; everything else is shown in its present state. The viewer takes a megabyte of the
+    file, and each body about 30 bytes for each frame. The colours and cameras are those of `choque.show`.
 
     Parameters
     ----------
@@ -56,6 +56,8 @@ def page(
     progress
         A function, called with the number of frames done, their total and the title; or True for a line.
 
+    Examples
+    --------
     >>> choque.page(world, "world.html", seconds=3)      # doctest: +SKIP
     """
     if path is None:

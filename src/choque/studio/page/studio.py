@@ -75,6 +75,8 @@ def show(
     wait
         Whether to return only when Ctrl+C is pressed; None to wait in a script, which would end at once otherwise.
 
+    Examples
+    --------
     >>> studio = choque.show(world)      # doctest: +SKIP
     >>> studio.stop()                    # doctest: +SKIP
     """
