@@ -187,6 +187,24 @@ def test_a_terminated_command_leaves_no_unfinished_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
+def test_a_command_ends_although_an_import_swallows_the_exception_of_its_termination(tmp_path: Path) -> None:
+    (tmp_path / "swallows.py").write_text(
+        "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGTERM)\nexcept BaseException:\n    pass\n"
+    )
+    code = (
+        f"import sys, time, choque.files; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "def slow(path, *_):\n"
+        "    import swallows\n"
+        "    time.sleep(60)\n"
+        "choque.files.write_boxes = slow\n"
+        "from choque.cli import main; sys.exit(main())\n"
+    )
+    arguments = in_shell("bake", "uniform", "--n", "10", "--output", str(tmp_path / "boxes.npy"), code=code)
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=50)
+    assert done.returncode == 143, done.stderr
+
+
 def test_control_characters_do_not_reach_the_terminal(command: Command) -> None:
     line = command.fails("pairs", "\x1b]0;owned\x07.npy")
     assert "\x1b" not in line

@@ -85,8 +85,9 @@ class BroadPhase:
         return True
 
     def __repr__(self) -> str:
-        topology = "closed" if self._closed else "half-open"
-        return f"<BroadPhase {self.name!r}: {len(self)} bodies in {self._dimension}D, {topology}>"
+        choice, topology = getattr(self.index, "choice", None), "closed" if self._closed else "half-open"
+        chosen = "" if choice is None else f" ({choice.method})"
+        return f"<BroadPhase {self.name!r}{chosen}: {len(self)} bodies in {self._dimension}D, {topology}>"
 
     def _repr_html_(self) -> str:
         from choque._core.notebook import boxes_picture, card
@@ -94,8 +95,7 @@ class BroadPhase:
         state = self._state
         records = np.delete(state.index.records, state.index.table.removed, axis=0)
         facts: dict[str, object] = {"method": self.name, "bodies": len(self), "dimension": self._dimension}
-        if (choice := getattr(state.index, "choice", None)) is not None:
-            facts |= {"chosen": choice}
+        facts |= {"chosen": state.index.choice} if hasattr(state.index, "choice") else {}
         facts |= {"touching counts": self._closed}
         if state.pairs is not None and not state.pending and state.stale is None:
             facts |= {"pairs": len(state.pairs)}

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import getdoc
+from types import FrameType
 from typing import Annotated, Any, cast
 
 import typer
@@ -215,19 +216,32 @@ def _complain(sentence: str, code: int) -> int:
 def _ending_in_order() -> Iterator[None]:
     """Let SIGTERM end the block by an exception, so that unfinished files are removed."""
 
-    def end(number: int, _: object) -> None:
-        raise SystemExit(SIGNALLED + number)
+    def end(_: int, frame: FrameType | None) -> None:
+        if hasattr(signal, "setitimer") and _is_importing(frame):
+            signal.setitimer(signal.ITIMER_REAL, 0.02)  # an import may swallow exceptions: try again after it
+        else:
+            raise SystemExit(SIGNALLED + signal.SIGTERM)
 
-    is_ours = threading.current_thread() is threading.main_thread() and (
-        signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    caught = [getattr(signal, name) for name in ("SIGTERM", "SIGALRM") if hasattr(signal, name)]
+    is_ours = threading.current_thread() is threading.main_thread() and all(
+        signal.getsignal(each) == signal.SIG_DFL for each in caught
     )
-    if is_ours:
-        signal.signal(signal.SIGTERM, end)
+    for each in caught if is_ours else ():
+        signal.signal(each, end)
     try:
         yield
     finally:
-        if is_ours:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for each in caught if is_ours else ():
+            signal.signal(each, signal.SIG_DFL)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Return whether a frame is part of an import."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
