@@ -90,7 +90,7 @@ def page_up(bodies: int) -> float:
                 time.sleep(0.01)
             return time.perf_counter() - began
         finally:
-            studio.kill()  # a signal that comes while a module is imported may be lost
+            studio.terminate()
 
 
 def _answers(url: str) -> bool:

@@ -286,6 +286,16 @@ def test_the_camera_shows_the_floor_unless_it_is_far(name: str, sees_floor: bool
     assert found.radius <= everything.radius
 
 
+def test_walls_high_above_the_bodies_are_cut_off() -> None:
+    loaded = scene.find_bodies("pile:20")
+    bodies = loaded.world().bodies
+    cast, poses = BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    before, _ = around_moving(cast, poses, loaded.camera, (1500, 1000))
+    lain = np.where(cast.static[:, np.newaxis] | [True, False, True], poses.position, poses.position[:, 1:2].min())
+    after, _ = around_moving(cast, Poses(lain, poses.rotation), loaded.camera, (1500, 1000))
+    assert after.radius < 0.8 * before.radius
+
+
 def test_more_bodies_are_drawn_more_coarsely() -> None:
     """F-001-44 (OBJECT_DEFINITION): vertices follow the number of bodies, down to 8 triangles for each of 100,000."""
     assert definition_for(100) > definition_for(10_000) > definition_for(100_000) == COARSE

@@ -224,13 +224,14 @@ def without_webgl(chromium: Chromium) -> Iterator[object]:
 
 
 def test_without_webgl_there_is_a_notice_and_a_picture(without_webgl, shared_studio: Studio) -> None:
-    """viser's own notice, a sentence with what to do, and a link to a picture of what is shown; nothing leaves."""
+    """A sentence with what to do, and a link to a picture of what is shown; viser's own is hidden, nothing leaves."""
     pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
     shared_studio.open(spheres())
     page, requests = without_webgl, []
     page.on("request", lambda request: requests.append(request.url))
     page.goto(shared_studio.url)
-    page.get_by_text("WebGL unavailable").wait_for()
+    page.get_by_text("WebGL unavailable").wait_for(state="attached")
+    assert page.get_by_text("WebGL unavailable").is_hidden()
     page.get_by_text("Switch on hardware acceleration").wait_for()
     link = page.get_by_role("link", name="a picture of the current view")
     assert link.get_attribute("href") == "picture.png"
@@ -242,6 +243,7 @@ def test_without_webgl_there_is_a_notice_and_a_picture(without_webgl, shared_stu
 def test_with_webgl_there_is_no_notice(watched: Watched) -> None:
     watched.show(spheres())
     assert watched.page.locator("#choque-without-webgl").count() == 0
+    until(lambda: not watched.page.get_by_text("Software WebGL").is_visible(), "the notice about software to go")
 
 
 def test_a_view_without_a_picture_is_reported(shared_studio: Studio) -> None:

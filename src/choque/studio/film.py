@@ -27,7 +27,7 @@ from choque.studio.page.findings import Findings, bodies_of
 from choque.studio.page.overlays import OVERLAYS, Options
 from choque.studio.palette import quiet
 from choque.studio.png import png_bytes
-from choque.studio.stage.camera import Follower, around_course
+from choque.studio.stage.camera import Follower, around_course, around_moving
 from choque.studio.stage.extents import axis_boxes, oriented_boxes
 from choque.studio.stage.graphics import check_size
 from choque.studio.stage.raster import RasterStage
@@ -53,7 +53,7 @@ class Look:
     size
         Width and height in pixels.
     fit
-        Whether to keep only the viewing direction of the scene, and let the moving bodies of the first frame fill the
+        Whether to keep only the viewing direction of the scene, and let the moving bodies and where they go fill the
         picture.
     follow
         Whether the camera follows what moves, from frame to frame.
@@ -160,7 +160,7 @@ def draw_frame(path: str | os.PathLike[str], frames: Frames, index: int = 0, *, 
     if target.suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
     _check_frames(frames)
-    with _stage(frames, look) as stage:
+    with _stage(frames, look, index) as stage:
         image = _Painter(stage, frames, look).draw(index)
     with replacing(target) as handle:
         handle.write(png_bytes(image))
@@ -194,10 +194,14 @@ def rate_of(own: float, rate: int | None, target: Path) -> int:
     return max((allowed for allowed in RATES[:3] if allowed <= own + 1e-9), default=RATES[0])
 
 
-def _stage(frames: Frames, look: Look) -> RasterStage:
+def _stage(frames: Frames, look: Look, only: int | None = None) -> RasterStage:
+    """Return the stage of all frames, or of ``only`` one, which may be seen from nearer."""
     camera, target = look.camera or frames.camera, (0.0, 0.0, 0.0)
     if look.camera is None and (look.fit or look.follow):
-        camera, target = around_course(frames, camera, look.size)
+        found = [around_course(frames, camera, look.size)]
+        if only is not None:
+            found.append(around_moving(frames.bodies(only), frames.frame(only), camera, look.size))
+        camera, target = min(found, key=lambda each: each[0].radius)
     return RasterStage(
         camera,
         size=look.size,

@@ -6,7 +6,8 @@ needs its token, the first part of the path (`Gate`). All addresses in the page 
 proxy too, such as that of a notebook server.
 
 viser needs WebGL: without it its page stays empty. The page of the studio adds a notice for such browsers that says
-what to do, with a picture of the view that the studio draws itself.
+what to do, with a picture of the view that the studio draws itself. Where the browser draws in software, viser's notice
+about it would cover a fifth of the scene until it is closed: here it is one line that goes away by itself.
 """
 
 from __future__ import annotations
@@ -158,7 +159,12 @@ class _Dropped(logging.Filter):
         return not isinstance(problem, expected)
 
 
-NOTICE = """<script>
+NOTICE = """<style>
+#webgl-unavailable, #webgl-software-rendering .mantine-Notification-description { display: none }
+#webgl-software-rendering { animation: choque-gone 1s 5s forwards; padding-block: 0.2em }
+#webgl-software-rendering .mantine-Notification-title { font-size: 0.8em; margin: 0 }
+@keyframes choque-gone { to { opacity: 0; visibility: hidden } }
+</style><script>
 addEventListener("DOMContentLoaded", () => {
   if (document.createElement("canvas").getContext("webgl2")) return;
   const notice = document.createElement("div");

@@ -24,6 +24,9 @@ FARTHER = 4.0
 NEARER = 2.5
 """If not, it is this many times as far away as for the moving bodies alone, so that something around them is seen."""
 
+HEADROOM = 0.5
+"""Walls are shown up to this share of the height of the moving bodies above them."""
+
 WIDER, SHARES = 2.5, (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """How much farther away a camera may be to show the course of bodies; the parts of the course that are looked at."""
 
@@ -47,12 +50,16 @@ def extent(cast: BodyTable, poses: Poses) -> tuple[NDArray[np.float64], float]:
 
 
 def framing(
-    cast: BodyTable, poses: Poses, camera: Camera, size: tuple[int, int]
+    cast: BodyTable, poses: Poses, camera: Camera, size: tuple[int, int], top: float = np.inf
 ) -> tuple[Camera, tuple[float, float, float]]:
-    """Return a camera, in the direction of ``camera``, that fills a picture with the drawn bodies, and its target."""
+    """Return a camera, in the direction of ``camera``, that fills a picture with the drawn bodies, and its target.
+
+    What is above ``top`` may be cut off.
+    """
     points, reach = outline(cast, poses)
     if not len(points):
         return camera, (0.0, 0.0, 0.0)
+    points[:, 1] = np.minimum(points[:, 1], top)
     level = cast.drawn & (cast.kind == PLANE) & (poses.rotation[:, 1, 1] > UPRIGHT)
     if level.any():  # what falls is seen until it lies on the ground
         ground = np.where([False, True, False], float(poses.position[level, 1].max()), points)
@@ -80,15 +87,19 @@ def around_moving(
 ) -> tuple[Camera, tuple[float, float, float]]:
     """Return a camera in the direction of ``camera`` that shows all moving bodies, and its target.
 
-    Walls and floors are shown too, unless the camera had to be much farther away (`FARTHER`).
+    Walls and floors are shown too, unless the camera had to be much farther away (`FARTHER`); what rises high above
+    the moving bodies (`HEADROOM`) is cut off.
     """
-    found, target = framing(cast, poses, camera, size)
     moving = replace(cast, drawn=cast.drawn & (~cast.static | (cast.kind == PLANE)))
-    if (moving.drawn & ~cast.static).any():
-        near, middle = framing(moving, poses, camera, size)
-        if found.radius > FARTHER * near.radius:
-            return Camera(NEARER * near.radius, near.pitch, near.yaw), middle
-    return found, target
+    if not (moving.drawn & ~cast.static).any():
+        return framing(cast, poses, camera, size)
+    points, reach = outline(moving, poses)
+    lowest, highest = (points[:, 1] - reach).min(), (points[:, 1] + reach).max()
+    found = framing(cast, poses, camera, size, float(highest + HEADROOM * (highest - lowest)))
+    near, middle = framing(moving, poses, camera, size)
+    if found[0].radius > FARTHER * near.radius:
+        return Camera(NEARER * near.radius, near.pitch, near.yaw), middle
+    return found
 
 
 def around_course(frames: Frames, camera: Camera, size: tuple[int, int]) -> tuple[Camera, tuple[float, float, float]]:
