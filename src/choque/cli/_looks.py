@@ -35,11 +35,12 @@ class Looks:
         bool, typer.Option("--fit/--no-fit", help="Bodies: let them fill the picture, or take the scene's camera.")
     ] = True
     follow: Annotated[bool, typer.Option("--follow", help="Bodies: the camera follows what moves.")] = False
+    orbit: Annotated[
+        float, typer.Option("--orbit", metavar="DEGREES", help="Bodies: turn the camera by this angle in a film.")
+    ] = 0.0
     boxes: Annotated[bool, typer.Option("--boxes", help="Bodies: show axis-aligned boxes.")] = False
     oriented: Annotated[bool, typer.Option("--oriented-boxes", help="Bodies: show oriented boxes.")] = False
-    contacts: Annotated[
-        bool, typer.Option("--contacts", help="Bodies: show contacts, their normals, and sparks in films.")
-    ] = False
+    contacts: Annotated[bool, typer.Option("--contacts", help="Bodies: show contacts and their normals.")] = False
     pairs: Annotated[bool, typer.Option("--pairs", help="Bodies: show candidate pairs.")] = False
     tree: Annotated[bool, typer.Option("--tree", help="Bodies: show the tree that finds candidates.")] = False
     caption: Annotated[
@@ -80,6 +81,7 @@ class Looks:
             camera=read_camera(self.camera),
             fit=self.fit,
             follow=self.follow,
+            orbit=self.orbit,
             boxes=self.boxes,
             oriented_boxes=self.oriented,
             contacts=self.contacts,

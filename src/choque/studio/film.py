@@ -41,6 +41,9 @@ RATES = (25, 30, 60, 120)
 GIF_RATE = 25
 """Frame rate of GIF files: they count hundredths of a second, and viewers slow down faster ones."""
 
+Place = tuple[Camera, tuple[float, float, float]]
+"""A camera and its target."""
+
 SUFFIXES = (".mp4", ".gif", ".webm", ".webp")
 
 
@@ -57,10 +60,12 @@ class Look:
         picture.
     follow
         Whether the camera follows what moves, from frame to frame.
+    orbit
+        By how much the camera turns about its target in the course of a film [degrees].
     boxes, oriented_boxes
         Whether boxes of bodies are drawn as wireframes: axis-aligned ones in magenta, oriented ones in yellow.
     contacts, pairs
-        Whether contacts, with their normals and sparks where bodies collide, and candidate pairs are found and drawn.
+        Whether contacts, with their normals, and candidate pairs are drawn.
     tree
         Whether the boxes of the tree that finds the candidates are drawn, the levels in different colours.
     axes, shadows
@@ -72,7 +77,8 @@ class Look:
     camera
         Instead of the camera of the scene.
     quiet
-        Whether colours are toned down and what collides glows, as on the page; otherwise they are those of the scene.
+        Whether colours are toned down and what collides glows and sparks, as on the page; otherwise they are those of
+        the scene.
     caption
         A line of text at the bottom; ``{time}``, ``{frame}``, ``{bodies}`` and ``{contacts}`` stand for their values.
     """
@@ -80,6 +86,7 @@ class Look:
     size: tuple[int, int] = (1280, 720)
     fit: bool = True
     follow: bool = False
+    orbit: float = 0.0
     boxes: bool = False
     oriented_boxes: bool = False
     contacts: bool = False
@@ -132,8 +139,9 @@ def make_film(
     chosen = rate_of(frames.frames_per_second, frames_per_second, target)
     require_film(look)
     shown = film_frames(frames, chosen, speed)
-    with _stage(frames, look) as stage:
-        painter = _Painter(stage, frames, look)
+    place = _placed(frames, look)
+    with _stage(look, place) as stage:
+        painter = _Painter(stage, frames, look, place)
         images = (painter.draw(index) for index in shown)
         write_film(target, images, look.size, chosen, len(shown), progress)
     return len(shown)
@@ -160,8 +168,9 @@ def draw_frame(path: str | os.PathLike[str], frames: Frames, index: int = 0, *, 
     if target.suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
     _check_frames(frames)
-    with _stage(frames, look, index) as stage:
-        image = _Painter(stage, frames, look).draw(index)
+    place = _placed(frames, look, index)
+    with _stage(look, place) as stage:
+        image = _Painter(stage, frames, look, place).draw(index)
     with replacing(target) as handle:
         handle.write(png_bytes(image))
 
@@ -194,30 +203,34 @@ def rate_of(own: float, rate: int | None, target: Path) -> int:
     return max((allowed for allowed in RATES[:3] if allowed <= own + 1e-9), default=RATES[0])
 
 
-def _stage(frames: Frames, look: Look, only: int | None = None) -> RasterStage:
-    """Return the stage of all frames, or of ``only`` one, which may be seen from nearer."""
-    camera, target = look.camera or frames.camera, (0.0, 0.0, 0.0)
-    if look.camera is None and (look.fit or look.follow):
-        found = [around_course(frames, camera, look.size)]
-        if only is not None:
-            found.append(around_moving(frames.bodies(only), frames.frame(only), camera, look.size))
-        camera, target = min(found, key=lambda each: each[0].radius)
+def _placed(frames: Frames, look: Look, only: int | None = None) -> Place:
+    """Return the camera for all frames, or for ``only`` one, which may be seen from nearer, and its target."""
+    camera = look.camera or frames.camera
+    if look.camera is not None or not (look.fit or look.follow):
+        return camera, (0.0, 0.0, 0.0)
+    found = [around_course(frames, camera, look.size)]
+    if only is not None:
+        found.append(around_moving(frames.bodies(only), frames.frame(only), camera, look.size))
+    return min(found, key=lambda each: each[0].radius)
+
+
+def _stage(look: Look, place: Place) -> RasterStage:
     return RasterStage(
-        camera,
+        place[0],
         size=look.size,
         definition=look.definition,
         shadows=look.shadows,
         smoothing=look.smoothing,
         axes=look.axes,
-        target=target,
+        target=place[1],
     )
 
 
 class _Painter:
     """Draws frames in order: quiet colours, and light for what collided since the frame before."""
 
-    def __init__(self, stage: RasterStage, frames: Frames, look: Look) -> None:
-        self._stage, self._frames, self._look = stage, frames, look
+    def __init__(self, stage: RasterStage, frames: Frames, look: Look, place: Place) -> None:
+        self._stage, self._frames, self._look, self._place = stage, frames, look, place
         self._cast: BodyTable | None = None
         self._glow: Glow | None = None
         self._follower: Follower | None = None
@@ -232,9 +245,8 @@ class _Painter:
             self._shown = replace(cast, color=quiet(cast.color, cast.static)) if look.quiet else cast
         time = index / frames.frames_per_second
         self._glow.advance(time, poses.position)
-        if look.follow:
-            self._follower = self._follower or Follower(look.camera or frames.camera, look.size)
-            stage.aim(*self._follower.place(time, cast, poses))
+        if look.follow or look.orbit:
+            stage.aim(*self._aimed(index, cast, poses))
         stage.show(cast, poses)
         stage.set_colors(self._glow.colors(self._shown.color) if look.quiet else cast.color)
         _show_boxes(stage, cast, poses, look)
@@ -247,6 +259,16 @@ class _Painter:
             values["contacts"] = f"{len(findings.detected.contacts):,}"
         return captioned(stage.picture(), look.caption, values)
 
+    def _aimed(self, index: int, cast: BodyTable, poses: Poses) -> Place:
+        """Return the camera and its target in a frame."""
+        frames, look, (camera, target) = self._frames, self._look, self._place
+        if look.follow:
+            self._follower = self._follower or Follower(look.camera or frames.camera, look.size)
+            camera, target = self._follower.place(index / frames.frames_per_second, cast, poses)
+        share = index / max(frames.frame_count - 1, 1)
+        eased = share * share * (3.0 - 2.0 * share) - 0.5
+        return replace(camera, yaw=camera.yaw + look.orbit * eased), target
+
     def _show_findings(self, time: float, findings: Findings) -> None:
         """Draw contacts and candidates of the frame, in front of the bodies, the tree, and sparks."""
         for name, is_shown in (("contacts", self._look.contacts), ("pairs", self._look.pairs)):
@@ -257,7 +279,7 @@ class _Painter:
             drawing = OVERLAYS["structure"].draw(findings, Options())
             color = OVERLAYS["structure"].color if drawing.colors is None else drawing.colors
             self._stage.show_segments("tree", drawing.lines, color)
-        if self._look.contacts and self._glow is not None:
+        if self._look.quiet and self._glow is not None:
             self._glow.touch(time, findings.detected.contacts)
             self._stage.show_segments("sparks", *self._glow.sparks())
 
@@ -276,7 +298,7 @@ def captioned(image: NDArray[np.uint8], caption: str, values: Mapping[str, str])
     font: Any = require("PIL.ImageFont", extra="video", purpose="to write captions")
     for name, value in values.items():
         caption = caption.replace(f"{{{name}}}", value)
-    size = max(11, image.shape[0] // 26)
+    size = max(11, image.shape[0] // 22)
     shown = pillow.fromarray(image)
     place = (size, image.shape[0] - size)
     look = {"font": font.load_default(size), "anchor": "ls", "stroke_width": max(1, size // 10)}
@@ -304,7 +326,7 @@ def write_film(
     elif target.suffix.lower() == ".webp":
         options = {
             "codec": "libwebp_anim",
-            "output_params": ["-loop", "0", "-quality", "40", "-compression_level", "4"],
+            "output_params": ["-loop", "0", "-quality", "50", "-compression_level", "4"],
         }
     with beside(target) as partial, reporting(progress) as report:
         film = writer.write_frames(

@@ -46,10 +46,10 @@ DIMMED = 0.5
 STATIC: Rgb = (110, 116, 128)
 PICKED: Rgb = (255, 235, 60)
 
-SKY: Rgb = (30, 40, 60)
-HORIZON: Rgb = (86, 102, 126)
-GROUND: Rgb = (52, 61, 76)
-GRID: Rgb = (92, 106, 128)
+SKY: Rgb = (44, 62, 96)
+HORIZON: Rgb = (140, 158, 184)
+GROUND: Rgb = (92, 105, 126)
+GRID: Rgb = (128, 143, 166)
 """Sky overhead and at the horizon, the ground, and the lines on it."""
 
 MAX_KEPT = 8

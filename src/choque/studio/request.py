@@ -27,6 +27,7 @@ APPLIES_TO: dict[str, tuple[str, ...]] = {
     "camera": (*OF_BODIES, "volumes", "crowd", "neighbors"),
     "fit": OF_BODIES,
     "follow": OF_BODIES,
+    "orbit": OF_BODIES,
     "quiet": OF_BODIES,
     "boxes": OF_BODIES,
     "oriented_boxes": OF_BODIES,

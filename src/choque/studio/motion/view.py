@@ -97,7 +97,7 @@ class MotionView(View):
                 self._boxes[name] = page.checkbox(name.capitalize(), is_on, partial(self.show, name))
         page.button("Look from above", self._look, hint="F")
         page.picture_button()
-        page.button("Choose something else", page.home)
+        page.button("Back to the chooser", page.home)
 
     def _build_keys(self, page: Page) -> None:
         page.key(("space", "P"), "play, pause", self.toggle)

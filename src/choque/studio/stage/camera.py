@@ -30,6 +30,9 @@ HEADROOM = 0.5
 WIDER, SHARES = 2.5, (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """How much farther away a camera may be to show the course of bodies; the parts of the course that are looked at."""
 
+MANY, FLUNG = 50, 0.15
+"""Of at least this many bodies, this share that goes farthest is not followed."""
+
 SLOWNESS = 0.7
 """Time constant of a camera that follows [s]."""
 
@@ -105,7 +108,8 @@ def around_moving(
 def around_course(frames: Frames, camera: Camera, size: tuple[int, int]) -> tuple[Camera, tuple[float, float, float]]:
     """Return a camera that shows the bodies at the start and where they go, and its target.
 
-    It shows as much of their course as it can without being much farther away than for the start (`WIDER`).
+    It shows as much of their course as it can without being much farther away than for the start (`WIDER`); of many
+    bodies, the few that are flung farthest may leave the picture (`FLUNG`).
     """
     parts = [round(share * (frames.frame_count - 1)) for share in (0.0, *SHARES)]
     casts, courses = [frames.bodies(index) for index in parts], [frames.frame(index) for index in parts]
@@ -118,7 +122,7 @@ def around_course(frames: Frames, camera: Camera, size: tuple[int, int]) -> tupl
     for later, moved in zip(casts[1:], courses[1:], strict=True):
         if len(later.hull_first) != len(cast.hull_first):
             break
-        cast = cast.joined(later)
+        cast = cast.joined(_without_flung(later, moved, courses[0]))
         position, rotation = np.concatenate((poses.position, moved.position)), (poses.rotation, moved.rotation)
         poses = Poses(position, np.concatenate(rotation))
         wider = around_moving(cast, poses, camera, size)
@@ -126,6 +130,17 @@ def around_course(frames: Frames, camera: Camera, size: tuple[int, int]) -> tupl
             break
         found = wider
     return found
+
+
+def _without_flung(cast: BodyTable, poses: Poses, start: Poses) -> BodyTable:
+    """Return a table in which the few bodies that went farthest from where many started are not drawn."""
+    moving = np.flatnonzero(cast.drawn & ~cast.static)
+    if len(moving) < MANY:
+        return cast
+    away = np.linalg.norm(poses.position[moving] - np.median(start.position[moving], axis=0), axis=1)
+    near = cast.drawn.copy()
+    near[moving[away > np.quantile(away, 1.0 - FLUNG)]] = False
+    return replace(cast, drawn=near)
 
 
 class Follower:

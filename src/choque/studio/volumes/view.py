@@ -258,7 +258,7 @@ class VolumeView(View):
         page.button("Push it free", self.part_them, hint="The shortest push along one axis that ends the collision.")
         page.button("Look at both", self._look, hint="F")
         page.picture_button()
-        page.button("Choose something else", page.home)
+        page.button("Back to the chooser", page.home)
 
     def _build_part(self, page: Page, which: int, part: VolumePart) -> None:
         self._descriptions.append(page.html())
