@@ -198,3 +198,10 @@ def test_kinds_of_scenes_are_distinguished(tmp_path: Path) -> None:
     assert scene.read("mixed-box").name == "mixed-box"
     with pytest.raises(UnreadableFile, match="Built in are accelerations"):
         scene.read("zzz")
+
+
+def test_options_of_a_response_are_left_out_for_another() -> None:
+    made = scene.bodies("stack", 3, ratio=100.0)
+    assert made.settings["response_options"] == {"substeps": 16}
+    assert made.world(response="impulse").settings.response == "impulse"
+    assert len(made.overlapping()) == 0

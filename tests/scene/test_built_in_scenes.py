@@ -56,11 +56,11 @@ def test_elasticities_act_as_their_mean() -> None:
 
 def test_the_pusher_is_not_slowed() -> None:
     """F-001-25."""
-    world = run("push", 3)
+    world = run("push", 6)
     pusher = int(np.flatnonzero((world.bodies.kind == 0) & world.bodies.static)[0])
-    assert world.bodies.position[pusher, 0] == pytest.approx(-20 + 8 * 3)
-    assert (world.bodies.position[-4:, 0] - [-12, -8, -4, 0] > 8).all()
-    assert (world.bodies.position[-4:, 1] > 0.5).all()  # none is pressed into the floor
+    assert world.bodies.position[pusher, 0] == pytest.approx(-14 + 4 * 6)
+    assert (world.bodies.position[-4:, 0] - [-9, -6, -3, 0] > 8).all()
+    assert (world.bodies.position[-4:, 1] > 0.75).all()  # none is pressed into the floor
 
 
 def test_the_struck_capsule_stays_and_spins() -> None:

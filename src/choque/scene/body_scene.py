@@ -133,7 +133,7 @@ class BodyScene:
         """Return a new world with these bodies; ``options`` of `choque.World` take precedence over `settings`.
 
         With another ``broad`` than the scene's, its options of the broad phase are ignored, and so are its bounds
-        unless another package registered them.
+        unless another package registered them; with another ``response``, the options of the response.
         """
         from choque.world import World
         from choque.world.bounds import kept_bounds
@@ -142,6 +142,8 @@ class BodyScene:
         if options.get("broad", settings.get("broad")) != settings.get("broad"):
             settings = {key: value for key, value in settings.items() if key in WORLD_SETTINGS}
             settings["bounds"] = kept_bounds(settings.get("bounds"))
+        if options.get("response", settings.get("response")) != settings.get("response"):
+            settings.pop("response_options", None)
         world = World(**{**settings, **options})
         rows = [np.flatnonzero(self.bodies.kind == kind) for kind in range(len(KIND_WORDS))]
         for kind, members in enumerate(rows):
