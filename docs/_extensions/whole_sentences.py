@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 HELD = "\ue000"
 """Replaces a colon while Napoleon parses; a character that no docstring contains."""
+GAP = "\ue001"
+"""Replaces the blank between names, which Sphinx would take for a type and a name."""
 
 ATTRIBUTES = ("attribute", "data", "property")
-SHARED = re.compile(r":ivar (?P<names>\w+(?:, \w+)+):(?P<text>.*)")
+SHARED = re.compile(r"^:ivar \w+(?:, \w+)+:")
 NOTHING = re.compile(r"Alias for field number \d+")
 
 
@@ -27,22 +30,22 @@ def hold(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[
 
 
 def release(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:  # noqa: ARG001
-    """Give the colons back, and every name its own line."""
-    whole = [line.replace(HELD, ":") for line in lines]
-    lines.clear()
-    while whole:
-        field = [whole.pop(0)]
-        while field[0].startswith(":ivar ") and whole and whole[0].startswith(" "):
-            field.append(whole.pop(0))
-        shared = SHARED.fullmatch(field[0])
-        for each in shared["names"].split(", ") if shared else ():
-            lines += [f":ivar {each}:{shared['text']}", *field[1:]]
-        if not shared:
-            lines += field
+    """Give the colons back, and keep names that share a description together."""
+    for number, line in enumerate(lines):
+        whole = line.replace(HELD, ":")
+        lines[number] = SHARED.sub(lambda names: names[0].replace(", ", f",{GAP}"), whole)
+
+
+def separate(app: Sphinx, page: nodes.document) -> None:  # noqa: ARG001
+    """Put the blanks between such names back."""
+    for text in list(page.findall(nodes.Text)):
+        if GAP in text:
+            text.parent.replace(text, nodes.Text(text.replace(GAP, " ")))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx; Napoleon's own priority is 500."""
     app.connect("autodoc-process-docstring", hold, priority=400)
     app.connect("autodoc-process-docstring", release, priority=600)
+    app.connect("doctree-read", separate)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
