@@ -123,49 +123,33 @@ def pairs(
         from choque._core.tables import box_corners
 
         lower, upper = box_corners(lower, columns, "boxes")
-    if iou is None:
-        found = _find(lower, upper, method, closed, threads, displacement, device, options)
-        return found if like is None else _as_answer(like, pairs=found)
-    for name, given in (("displacement", displacement), ("device", device)):
-        if given is not None:
-            raise InvalidInput(f"iou and {name} were given; overlaps are those of boxes at rest, found on the CPU.")
-    from choque.boxes.likeness import pairs_alike
+    if iou is not None:
+        for name, given in (("displacement", displacement), ("device", device)):
+            if given is not None:
+                raise InvalidInput(f"iou and {name} were given; overlaps are those of boxes at rest, found on the CPU.")
+        from choque.boxes.likeness import pairs_alike
 
-    alike, values = pairs_alike(Boxes(lower, upper), iou, over, method, closed, threads, options)
-    return _as_answer(like, pairs=alike, values=values)
+        alike, values = pairs_alike(Boxes(lower, upper), iou, over, method, closed, threads, options)
+        return _as_answer(like, pairs=alike, values=values)
+    found = None
+    if method == "auto" and displacement is None and device is None and not options:
+        lower, upper = check.widest(check.coordinates(lower, "lower"), check.coordinates(upper, "upper"))
+        found = _at_once(lower, upper, closed, threads)
+    if found is None:
+        boxes = Boxes(lower, upper) if displacement is None else Boxes(lower, upper).swept(displacement)
+        if device is not None:
+            from choque.broad.devices import on_device
+
+            method, options = on_device(device, method, options)
+        index, shared = find(method).with_options({"closed": closed, "threads": threads, **options})
+        found = index.over_bounds(boxes, **shared).pairs()
+    return found if like is None else _as_answer(like, pairs=found)
 
 
 def _as_answer(like: Any, **arrays: Any) -> Any:
     from choque._core.answers import as_answer
 
     return as_answer(like, **arrays)
-
-
-def _find(
-    lower: ArrayLike,
-    upper: ArrayLike,
-    method: str,
-    closed: bool,
-    threads: int | None,
-    displacement: ArrayLike | None,
-    device: str | None,
-    options: dict[str, Any],
-) -> Pairs:
-    if method == "auto" and displacement is None and device is None and not options:
-        low, high = check.widest(check.coordinates(lower, "lower"), check.coordinates(upper, "upper"))
-        found = _at_once(low, high, closed, threads)
-        if found is not None:
-            return found
-        lower, upper = low, high
-    boxes = Boxes(lower, upper)
-    if displacement is not None:
-        boxes = boxes.swept(displacement)
-    if device is not None:
-        from choque.broad.devices import on_device
-
-        method, options = on_device(device, method, options)
-    index, shared = find(method).with_options({"closed": closed, "threads": threads, **options})
-    return index.over_bounds(boxes, **shared).pairs()
 
 
 def _at_once(lower: Floats, upper: Floats, closed: bool, threads: int | None) -> Pairs | None:

@@ -17,19 +17,7 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
 
-NUMBERS = {
-    "c": np.int8,
-    "C": np.uint8,
-    "s": np.int16,
-    "S": np.uint16,
-    "i": np.int32,
-    "I": np.uint32,
-    "l": np.int64,
-    "L": np.uint64,
-    "e": np.float16,
-    "f": np.float32,
-    "g": np.float64,
-}
+NUMBERS = dict(zip("cCsSiIlLefg", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"], strict=True))
 """NumPy's types by Arrow's letters."""
 
 TEXTS = {"u": np.int32, "U": np.int64, "vu": None}  # types of the offsets of texts; None for views

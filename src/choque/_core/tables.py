@@ -110,16 +110,24 @@ def box_columns(present: Sequence[str], columns: Sequence[str] | None, name: str
             if each not in present:
                 raise InvalidInput(f"{name} has no column {each!r}; it has {_listed(present)}.")
         return wanted
-    for scheme in SCHEMES:
-        flat = [scheme[0], scheme[1], scheme[3], scheme[4]]
-        if set(flat) <= set(present):
-            is_solid = scheme[2] in present and scheme[5] in present
-            return list(scheme) if is_solid else flat
+    found = known_columns(present)
+    if found is not None:
+        return found
     known = "; ".join(f"{s[0]}, {s[1]}, {s[3]}, {s[4]}" for s in SCHEMES[:3])
     raise InvalidInput(
         f"{name} has the columns {_listed(present)}; boxes are found in columns such as {known}. Name others with "
         "columns=."
     )
+
+
+def known_columns(present: Sequence[str]) -> list[str] | None:
+    """Return the columns of the first of `SCHEMES` of which each is ``present`` once; None if there is none."""
+    for scheme in SCHEMES:
+        flat = [scheme[0], scheme[1], scheme[3], scheme[4]]
+        if all(present.count(name) == 1 for name in flat):
+            is_solid = present.count(scheme[2]) == 1 and present.count(scheme[5]) == 1
+            return list(scheme) if is_solid else flat
+    return None
 
 
 def _listed(names: Sequence[str], most: int = 12) -> str:

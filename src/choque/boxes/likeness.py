@@ -24,7 +24,7 @@ from choque._core import threads as thread_pool
 from choque._core.emission import Keeper
 from choque._core.kernel import forceinline, kernel
 from choque._core.pair_keys import PairFilter, key_first, key_second
-from choque._core.types import Floats, Integer, Keys, Pairs
+from choque._core.types import Integer, Keys, Pairs
 from choque.bounds import Boxes
 from choque.broad.index import BoxTable, find
 from choque.errors import InvalidInput
@@ -127,12 +127,6 @@ def fill_likeness(first: int, last: int, pairs: Pairs, sides: Sides, over_smalle
         values[k] = likeness(sides.a_lower, sides.a_upper, i, sides.b_lower, sides.b_upper, j, over_smaller)
 
 
-def widest_sides(a: Boxes, b: Boxes) -> Sides:
-    """Return both sets in one float type."""
-    arrays: tuple[Floats, ...] = check.widest(a.lower, a.upper, b.lower, b.upper)
-    return Sides(*arrays)
-
-
 # Searches by any broad-phase method
 
 
@@ -156,7 +150,8 @@ class AlikeSearch:
         """Check both sets and the threshold, and shrink the boxes as far as the threshold allows."""
         threshold = check_threshold(iou)
         a_name, b_name = names * 2 if names else ("a", "b")
-        sides = widest_sides(check_finite(a, a_name), check_finite(b, b_name))
+        checked = check_finite(a, a_name), check_finite(b, b_name)
+        sides = Sides(*check.widest(*(side for boxes in checked for side in (boxes.lower, boxes.upper))))
         near = (a, b)
         # A pair with something in common overlaps in either topology, and so do its shrunken boxes.
         if threshold > 0 and not is_over_smaller:

@@ -104,13 +104,9 @@ class CostTable:
 
     def choose(self, where: Numbers) -> Expectation:
         """Return the method with the least expected time at this point."""
-        return Expectation.of(self.methods, self.ratios_at([where[name] for name in self.coordinates]))
-
-    def ratios_at(self, where: Sequence[float]) -> F64:
-        """Return the expected time of each method over the fastest, from a number for each of ``coordinates``."""
         ratios = np.empty(len(self.methods))
-        expect_ratios(np.array(where, np.float64), self.arrays, ratios)
-        return ratios
+        expect_ratios(np.array([where[name] for name in self.coordinates], np.float64), self.arrays, ratios)
+        return Expectation.of(self.methods, ratios)
 
     def _point(self, where: Numbers) -> Any:
         return np.log10(np.array([float(where[name]) for name in self.coordinates]) + NIL) * self._weights

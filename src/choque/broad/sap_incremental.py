@@ -47,7 +47,7 @@ class SapIncremental(Index):
         self._values: Floats = np.empty(shape, self.records.dtype)
         self.ends: EndPoints = np.empty(shape, np.uint32)
         for axis in range(self.table.dimension):
-            values = self._end_values(axis)
+            values = np.concatenate((self.records[:, axis], self.records[:, axis + 3]))  # by end point
             self.ends[axis] = order_of(values, self.thread_count())
             self._values[axis] = values[self.ends[axis]]
 
@@ -113,10 +113,6 @@ class SapIncremental(Index):
             self.counters.exchanges += exchanges
             self.counters.tests += tests
         return change_from_log(logs, self.table.pair_filter)
-
-    def _end_values(self, axis: int) -> Floats:
-        """Return the values of all end points of ``axis``, by end point."""
-        return np.concatenate((self.records[:, axis], self.records[:, axis + 3]))
 
     def widest(self, records: Floats, dtype: Any) -> Floats:
         """Return ``records`` in the type ``dtype``, which is as wide or wider."""

@@ -156,10 +156,10 @@ def check_format(output: Path) -> None:
     """Refuse a format that is unknown, or that a missing library writes, before any work is done."""
     from choque.errors import UnknownName
     from choque.files.atomic import check_output
-    from choque.files.boxes import PAIR_WRITERS
+    from choque.files.boxes import TABLE_WRITERS
 
-    if output.suffix.lower() not in PAIR_WRITERS:
-        raise UnknownName("format for pairs", output.suffix, PAIR_WRITERS)
+    if output.suffix.lower() not in TABLE_WRITERS:
+        raise UnknownName("format for pairs", output.suffix, TABLE_WRITERS)
     check_output(output)
 
 

@@ -9,12 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.tables import SCHEMES
+from choque._core.tables import known_columns
 from choque._core.types import Floats
 from choque.errors import InvalidInput, UnreadableFile
 
-BoxArrays: TypeAlias = tuple[Floats, Floats]
-"""Lower and upper bounds, each (n, d), C-contiguous, of one float type."""
+BoxArrays: TypeAlias = tuple[Floats, Floats]  # lower and upper bounds, each (n, d), C-contiguous, of one float type
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +103,7 @@ def usual_columns(present: list[str]) -> list[str] | None:
     ``x1``, ``y1``, ``x2``, ``y2`` and the other names of `choque._core.tables.SCHEMES`; ``x_lower`` and so on come
     first and are left to `column_names`, which says what is missing.
     """
-    if any(name.endswith(("_lower", "_upper")) for name in present):
-        return None
-    for scheme in SCHEMES:
-        flat = [scheme[0], scheme[1], scheme[3], scheme[4]]
-        if all(present.count(name) == 1 for name in flat):
-            is_solid = present.count(scheme[2]) == 1 and present.count(scheme[5]) == 1
-            return list(scheme) if is_solid else flat
-    return None
+    return None if any(name.endswith(("_lower", "_upper")) for name in present) else known_columns(present)
 
 
 def boxes_from_table(table: NDArray[Any], path: Path) -> BoxArrays:
@@ -130,8 +122,3 @@ def boxes_from_table(table: NDArray[Any], path: Path) -> BoxArrays:
             "columns first, or (n, 2, 2) or (n, 2, 3)."
         )
     return np.array(sides[0], dtype=kept, order="C"), np.array(sides[1], dtype=kept, order="C")
-
-
-def table_from_boxes(lower: Floats, upper: Floats) -> Floats:
-    """Join bounds of shape (n, d) into one table of shape (n, 2·d)."""
-    return np.concatenate([lower, upper], axis=1)

@@ -21,9 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.registry import Registry
-from choque._core.types import Floats
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.files import csv_table
 from choque.files.atomic import replacing
 from choque.files.box_arrays import (
     BoxArrays,
@@ -33,16 +31,15 @@ from choque.files.box_arrays import (
     check_frame,
     column_names,
     float_type,
-    table_from_boxes,
 )
 from choque.files.budget import check_size
+from choque.files.csv_table import read_csv, write_table
 from choque.files.parquet_boxes import box_columns, column_type, pyarrow
 from choque.files.source import NUMBER_MEMORY, check_suffix, lower_suffix, naming_damage, require_signature
 
 BoxesReader: TypeAlias = Callable[[Path], BoxArrays]
-BoxesWriter: TypeAlias = Callable[[Path, Floats, Floats], None]
 FramesWriter: TypeAlias = Callable[[Path, str, int, BoxArrays, Iterable[BoxArrays]], None]
-PairsWriter: TypeAlias = Callable[[Path, NDArray[Any]], None]
+TableWriter: TypeAlias = Callable[[Path, list[str], NDArray[Any]], None]
 
 
 class FrameFormat(NamedTuple):
@@ -94,12 +91,17 @@ def write_boxes(path: str | os.PathLike[str], lower: ArrayLike, upper: ArrayLike
     Reading returns the same values; ``.csv`` comes back as float64 and ``.aabbs`` as float32.
     """
     suffix = lower_suffix(path)
-    if suffix in WRITERS:
-        WRITERS[suffix](Path(path), *check_boxes(lower, upper))
+    if suffix in TABLE_WRITERS:
+        sides = check_boxes(lower, upper)
+        TABLE_WRITERS[suffix](Path(path), column_names(sides[0].shape[1]), np.concatenate(sides, axis=1))
+    elif suffix == ".npz":  # without an axis of frames
+        sides = check_boxes(lower, upper)
+        with replacing(path) as handle:
+            np.savez(handle, lower=sides[0], upper=sides[1])
     elif suffix in FRAME_FORMATS:
         write_frames(path, [(lower, upper)], frame_count=1)
     else:
-        raise UnknownName("format for boxes", suffix, {*WRITERS, *FRAME_FORMATS})
+        raise UnknownName("format for boxes", suffix, {*TABLE_WRITERS, *FRAME_FORMATS})
 
 
 def open_boxes(path: str | os.PathLike[str]) -> FrameStore:
@@ -154,12 +156,12 @@ def _checked_frames(frames: Iterable[tuple[ArrayLike, ArrayLike]], frame_count: 
 def write_pairs(path: str | os.PathLike[str], pairs: ArrayLike) -> None:
     """Write pairs, (m, 2) integers, as an array or as the columns ``first`` and ``second`` of a table."""
     suffix = lower_suffix(path)
-    if suffix not in PAIR_WRITERS:
-        raise UnknownName("format for pairs", suffix, PAIR_WRITERS)
+    if suffix not in TABLE_WRITERS:
+        raise UnknownName("format for pairs", suffix, TABLE_WRITERS)
     table = np.asarray(pairs)
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
         raise InvalidInput(f"pairs is {table.dtype} of shape {table.shape}; it must be integers of shape (m, 2).")
-    PAIR_WRITERS[suffix](Path(path), table)
+    TABLE_WRITERS[suffix](Path(path), PAIR_COLUMNS, table)
 
 
 # NumPy
@@ -174,15 +176,10 @@ def _read_npy(path: Path) -> BoxArrays:
     return boxes_from_table(table, path)
 
 
-def _write_npy(path: Path, lower: Floats, upper: Floats) -> None:
-    """Write boxes as one (n, 2·d) array."""
-    _write_array(path, table_from_boxes(lower, upper))
-
-
-def _write_array(path: Path, array: NDArray[Any]) -> None:
-    """Write one array of numbers."""
+def _write_npy(path: Path, names: list[str], table: NDArray[Any]) -> None:  # noqa: ARG001
+    """Write one array of numbers, which has no names of columns."""
     with replacing(path) as handle:
-        np.save(handle, array, allow_pickle=False)
+        np.save(handle, table, allow_pickle=False)
 
 
 def _open_npz(path: Path) -> FrameStore:
@@ -198,12 +195,6 @@ def _open_npz(path: Path) -> FrameStore:
             raise UnreadableFile(f"The file {path} has no array {key!r}; it holds {present}.")
     name = str(arrays["name"]) if "name" in arrays else path.stem
     return FrameStore(name, *_npz_sides(path, arrays["lower"], arrays["upper"]))
-
-
-def _write_npz(path: Path, lower: Floats, upper: Floats) -> None:
-    """Write one frame, as arrays of shape (n, d)."""
-    with replacing(path) as handle:
-        np.savez(handle, lower=lower, upper=upper)
 
 
 def _write_npz_frames(path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]) -> None:
@@ -302,13 +293,8 @@ def arrow_columns(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
     return {name: table.column(name).to_numpy() for name in present}
 
 
-def _write_parquet(path: Path, lower: Floats, upper: Floats) -> None:
-    """Write boxes, one column for each bound, in their own float type."""
-    _write_parquet_table(path, column_names(lower.shape[1]), table_from_boxes(lower, upper))
-
-
-def _write_parquet_table(path: Path, names: list[str], table: NDArray[Any]) -> None:
-    """Write the columns of ``table`` under ``names``."""
+def _write_parquet(path: Path, names: list[str], table: NDArray[Any]) -> None:
+    """Write the columns of ``table`` under ``names``, in their own type."""
     arrow = pyarrow("pyarrow")
     parquet = pyarrow("pyarrow.parquet")
     columns = {name: np.ascontiguousarray(table[:, index]) for index, name in enumerate(names)}
@@ -318,22 +304,11 @@ def _write_parquet_table(path: Path, names: list[str], table: NDArray[Any]) -> N
 
 # Formats by suffix
 
-READERS: dict[str, BoxesReader] = {".npy": _read_npy, ".csv": csv_table.read_boxes, ".parquet": _read_parquet}
+READERS: dict[str, BoxesReader] = {".npy": _read_npy, ".csv": read_csv, ".parquet": _read_parquet}
 """Formats of a single frame, by suffix."""
 
 NPZ = FrameFormat(_open_npz, _write_npz_frames)
 
-WRITERS: dict[str, BoxesWriter] = {
-    ".npy": _write_npy,
-    ".npz": _write_npz,
-    ".csv": csv_table.write_boxes,
-    ".parquet": _write_parquet,
-}
-
 PAIR_COLUMNS = ["first", "second"]
-
-PAIR_WRITERS: dict[str, PairsWriter] = {
-    ".npy": _write_array,
-    ".csv": lambda path, pairs: csv_table.write_table(path, PAIR_COLUMNS, pairs),
-    ".parquet": lambda path, pairs: _write_parquet_table(path, PAIR_COLUMNS, pairs),
-}
+TABLE_WRITERS: dict[str, TableWriter] = {".npy": _write_npy, ".csv": write_table, ".parquet": _write_parquet}
+"""Formats of tables, boxes or pairs, by suffix."""

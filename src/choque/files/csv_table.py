@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.types import F64, Floats
+from choque._core.types import F64
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.box_arrays import BoxArrays, boxes_from_table, column_names, table_from_boxes, usual_columns
+from choque.files.box_arrays import BoxArrays, boxes_from_table, column_names, usual_columns
 from choque.files.budget import check_size
 from choque.files.source import NUMBER_MEMORY, require_text
 
@@ -20,7 +20,7 @@ ENCODING = "utf-8-sig"
 ROWS_AT_ONCE = 65_536
 
 
-def read_boxes(path: Path) -> BoxArrays:
+def read_csv(path: Path) -> BoxArrays:
     """Read boxes from columns of usual names, in any order, or from 4 or 6 unnamed ones.
 
     Blank lines, text after a ``#`` and columns of other names are ignored. A header alone is an empty set of boxes
@@ -33,13 +33,8 @@ def read_boxes(path: Path) -> BoxArrays:
         raise UnreadableFile(f"The file {path} is not text in UTF-8.") from problem
 
 
-def write_boxes(path: Path, lower: Floats, upper: Floats) -> None:
-    """Write boxes under a header; every number reads back as the same value in float64."""
-    write_table(path, column_names(lower.shape[1]), table_from_boxes(lower, upper))
-
-
 def write_table(path: Path, names: list[str], table: NDArray[Any]) -> None:
-    """Write the columns of ``table`` under ``names``."""
+    """Write the columns of ``table`` under ``names``; every number reads back as the same value in float64."""
     row = ",".join(["%r"] * len(names)) + "\n"
     with replacing(path) as handle:
         handle.write((",".join(names) + "\n").encode())

@@ -17,15 +17,10 @@ from choque.files.budget import check_size
 from choque.files.meshes import Mesh, check_mesh, fan_rows, fans
 from choque.files.source import MAX_LINE, NUMBER_MEMORY, Numbers, naming_damage, require_signature
 
+_KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")
 _TYPES = {
-    **dict.fromkeys(("char", "int8"), "i1"),
-    **dict.fromkeys(("uchar", "uint8"), "u1"),
-    **dict.fromkeys(("short", "int16"), "i2"),
-    **dict.fromkeys(("ushort", "uint16"), "u2"),
-    **dict.fromkeys(("int", "int32"), "i4"),
-    **dict.fromkeys(("uint", "uint32"), "u4"),
-    **dict.fromkeys(("float", "float32"), "f4"),
-    **dict.fromkeys(("double", "float64"), "f8"),
+    **dict(zip(("char", "uchar", "short", "ushort", "int", "uint", "float", "double"), _KINDS, strict=True)),
+    **{np.dtype(kind).name: kind for kind in _KINDS},  # int8, uint8, …
 }
 _ENDIAN = {"binary_little_endian": "<", "binary_big_endian": ">"}
 Property = tuple[str, str, str]  # name, type, and the type of its length if it is a list

@@ -17,15 +17,8 @@ from choque._core.types import F64, I64, U8, Bools
 from choque.errors import InvalidInput, UnknownName
 from choque.files.source import check_suffix, lower_suffix, read_head
 
-READERS = {
-    ".3mf": "choque.files.mesh_3mf",
-    ".glb": "choque.files.mesh_gltf",
-    ".gltf": "choque.files.mesh_gltf",
-    ".obj": "choque.files.mesh_obj",
-    ".off": "choque.files.mesh_off",
-    ".ply": "choque.files.mesh_ply",
-    ".stl": "choque.files.mesh_stl",
-}
+READERS = {f".{name}": f"choque.files.mesh_{name}" for name in ("3mf", "gltf", "obj", "off", "ply", "stl")}
+READERS[".glb"] = READERS[".gltf"]
 """The module that reads each suffix."""
 
 WRITERS = {suffix: READERS[suffix] for suffix in (".off", ".ply", ".stl")}  # the module that writes each suffix

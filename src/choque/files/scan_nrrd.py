@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from choque.errors import UnreadableFile, require
 from choque.files.atomic import replacing
 from choque.files.budget import check_size, read_exactly
-from choque.files.scans import Scan, from_axes, oriented, to_affine
+from choque.files.scans import Scan, Triple, as_triple, from_axes, oriented, to_affine
 from choque.files.source import naming_damage, require_signature
 
 _PACKED: dict[str, Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File]] = {
@@ -29,12 +29,9 @@ _ITEM_SIZES = (("char", 1), ("8", 1), ("short", 2), ("16", 2), ("long", 8), ("64
 """Words in the name of a type, and its size [bytes]; 4 for all others."""
 
 _SPACES = {
-    "left-posterior-superior": "LPS",
-    "right-anterior-superior": "RAS",
-    "left-anterior-superior": "LAS",
-    "lps": "LPS",
-    "ras": "RAS",
-    "las": "LAS",
+    **dict.fromkeys(("left-posterior-superior", "lps"), "LPS"),
+    **dict.fromkeys(("right-anterior-superior", "ras"), "RAS"),
+    **dict.fromkeys(("left-anterior-superior", "las"), "LAS"),
 }
 
 
@@ -97,14 +94,14 @@ def _beside(path: Path, name: str) -> Path:
     return data
 
 
-def _plain_spacing(header: dict[str, Any], directions: NDArray[Any] | None) -> tuple[float, float, float]:
+def _plain_spacing(header: dict[str, Any], directions: NDArray[Any] | None) -> Triple:
     sizes = np.ones(3)
     if directions is not None:
         sizes = np.linalg.norm(np.asarray(directions, np.float64), axis=1)
     elif "spacings" in header:
         sizes = np.asarray(header["spacings"], np.float64)
     sizes = np.where(np.isfinite(sizes) & (sizes > 0), sizes, 1.0)
-    return (float(sizes[0]), float(sizes[1]), float(sizes[2]))
+    return as_triple(sizes)
 
 
 def write(path: Path, scan: Scan, world: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
-from choque.files.scans import Scan, from_axes
+from choque.files.scans import Scan, as_triple, from_axes
 from choque.files.source import lower_suffix, naming_damage, require_signature
 
 
@@ -51,6 +51,4 @@ def _read_archive(path: Path, axes: str | None) -> Scan:
         for name, given in (("spacing", spacing), ("centre", centre)):
             if given.shape != (3,):
                 raise UnreadableFile(f"In {path}, {name!r} has the shape {given.shape}; it must be (3,), for x, y, z.")
-        x, y, z = spacing.tolist()
-        first = centre.tolist()
-        return from_axes(archive["values"], axes or "xyz", (x, y, z), (first[0], first[1], first[2]))
+        return from_axes(archive["values"], axes or "xyz", as_triple(spacing), as_triple(centre))

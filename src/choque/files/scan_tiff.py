@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from choque.errors import UnreadableFile, require
 from choque.files.atomic import replacing
 from choque.files.budget import check_array
-from choque.files.scans import Scan, from_axes
+from choque.files.scans import Scan, Triple, as_triple, from_axes
 from choque.files.source import naming_damage, read_head
 
 _UNITS = {2: 25.4, 3: 10.0}  # units of resolution, inch and centimetre [mm]
@@ -116,19 +116,17 @@ def raising_errors() -> Iterator[None]:
         raise ValueError(errors[0])
 
 
-def _placement(stack: Any) -> tuple[tuple[float, float, float], tuple[float, float, float] | None]:
+def _placement(stack: Any) -> tuple[Triple, Triple | None]:
     own = (stack.shaped_metadata or [{}])[0]
     if "spacing" in own and "centre" in own:
-        x, y, z = (float(value) for value in own["spacing"])
-        at = [float(value) for value in own["centre"]]
-        return (x, y, z), (at[0], at[1], at[2])
+        return as_triple(own["spacing"]), as_triple(own["centre"])
     if stack.imagej_metadata:
         tags = stack.pages[0].tags
         sizes = []
         for name in ("XResolution", "YResolution"):
             count, per = tags[name].value if name in tags else (1, 1)
             sizes.append(per / count if count and per else 1.0)
-        return (float(sizes[0]), float(sizes[1]), float(stack.imagej_metadata.get("spacing", 1.0))), None
+        return as_triple([*sizes, stack.imagej_metadata.get("spacing", 1.0)]), None
     if stack.is_ome:
         return _ome_spacing(stack.ome_metadata), None
     tags = stack.pages[0].tags
@@ -141,7 +139,7 @@ def _placement(stack: Any) -> tuple[tuple[float, float, float], tuple[float, flo
     return (1.0, 1.0, 1.0), None
 
 
-def _ome_spacing(text: str) -> tuple[float, float, float]:
+def _ome_spacing(text: str) -> Triple:
     """Return the physical sizes in a description of OME; axes without one are 1 where none has one, else as x."""
     found = {axis: float(size) for axis, size in re.findall(r'\bPhysicalSize([XYZ])="([^"]+)"', text)}
     usual = found.get("X", next(iter(found.values()), 1.0))

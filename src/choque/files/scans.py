@@ -10,10 +10,11 @@ A frame is named by the directions of its axes: L or R, P or A, S or I. DICOM an
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import permutations, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +24,8 @@ from choque._core.types import F64, I64, Bools
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files.source import check_suffix, read_head
 
-READERS = {
-    ".dcm": "choque.files.scan_dicom",
-    ".nii": "choque.files.scan_nifti",
-    ".nii.gz": "choque.files.scan_nifti",
-    ".npy": "choque.files.scan_numpy",
-    ".npz": "choque.files.scan_numpy",
-    ".nrrd": "choque.files.scan_nrrd",
-    ".tif": "choque.files.scan_tiff",
-    ".tiff": "choque.files.scan_tiff",
-}
+_SUFFIXES = {"dicom": ".dcm", "nifti": ".nii .nii.gz", "numpy": ".npy .npz", "nrrd": ".nrrd", "tiff": ".tif .tiff"}
+READERS = {suffix: f"choque.files.scan_{name}" for name, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
 """The module that reads each suffix."""
 
 WRITERS = {suffix: module for suffix, module in READERS.items() if suffix != ".dcm"}
@@ -43,18 +36,20 @@ AXES = ("xyz", "zyx")
 _OBLIQUE = 1e-3  # sine of the angle from which axes count as oblique: headers are rounded, and scanners tilt by degrees
 
 
+Triple: TypeAlias = tuple[float, float, float]  # one number for each of x, y, z
+
+
 class Scan(NamedTuple):
     """Values (nx, ny, nz) on voxels of ``spacing`` whose first has its centre at ``centre`` [world units]."""
 
     values: NDArray[Any]
-    spacing: tuple[float, float, float]
-    centre: tuple[float, float, float]
+    spacing: Triple
+    centre: Triple
     rotation: F64 | None = None  # rotation (3, 3) of the axes about ``centre``, if the scan is oblique
 
-    def corner(self, spacing: tuple[float, float, float] | None = None) -> tuple[float, float, float]:
+    def corner(self, spacing: Triple | None = None) -> Triple:
         """Return the lower corner of the first voxel, half a voxel before its centre."""
-        x, y, z = (middle - size / 2 for middle, size in zip(self.centre, spacing or self.spacing, strict=True))
-        return (x, y, z)
+        return as_triple(np.subtract(self.centre, np.divide(spacing or self.spacing, 2)))
 
 
 def scan_suffix(path: str | os.PathLike[str]) -> str:
@@ -83,21 +78,19 @@ def read_scan(
     path = Path(path)
     if series is not None and not path.is_dir():
         raise InvalidInput(f"series is {series!r}, and {path} is no folder; only folders hold several DICOM series.")
-    scan = _read_folder(path, axes, world, series) if path.is_dir() else _read_file(path, axes, world)
+    if path.is_dir():
+        scan = _read_folder(path, axes, world, series)
+    else:
+        read_head(path)
+        suffix = scan_suffix(path)
+        check_suffix(path, suffix, READERS, "scans", ", and from folders of DICOM slices")
+        scan = import_module(READERS[suffix]).read(path, axes, world)
     if scan.rotation is not None and not oblique:
         angle = np.degrees(np.arccos(np.clip((np.trace(scan.rotation) - 1) / 2, -1.0, 1.0)))
         raise InvalidInput(
             f"The scan {path} is oblique: its axes are rotated by about {angle:.3g}° from the axes of the patient. "
             "Resample it with Volume.from_scan(…, straighten=True) or --straighten, or in the program that wrote it."
         )
-    return scan
-
-
-def _read_file(path: Path, axes: str | None, world: str) -> Scan:
-    read_head(path)
-    suffix = scan_suffix(path)
-    check_suffix(path, suffix, READERS, "scans", ", and from folders of DICOM slices")
-    scan: Scan = import_module(READERS[suffix]).read(path, axes, world)
     return scan
 
 
@@ -155,7 +148,7 @@ def oriented(values: NDArray[Any], affine: F64, frame: str, world: str, what: st
             turned = np.flip(turned, axis)
             back = aligned[:, source[axis]] if rotation is None else turn[:, source[axis]]
             centre += back * size[source[axis]] * (turned.shape[axis] - 1)
-    return Scan(turned, _triple(size[source]), _triple(centre), rotation)
+    return Scan(turned, as_triple(size[source]), as_triple(centre), rotation)
 
 
 def _nearest_axes(turn: F64) -> tuple[I64, F64]:
@@ -174,23 +167,16 @@ def _nearest_axes(turn: F64) -> tuple[I64, F64]:
     return found[1], found[2]
 
 
-def from_axes(
-    values: NDArray[Any],
-    axes: str,
-    spacing: tuple[float, float, float],
-    centre: tuple[float, float, float] | None = None,
-) -> Scan:
+def from_axes(values: NDArray[Any], axes: str, spacing: Triple, centre: Triple | None = None) -> Scan:
     """Return a scan from an array with the axes ``xyz`` or ``zyx``; the spacing is along x, y, z."""
     check.choice(axes, "order of axes", AXES)
     if values.ndim != 3:
         raise InvalidInput(f"The image has {values.ndim} axes and shape {values.shape}; a scan has three.")
-    first = tuple(size / 2 for size in spacing) if centre is None else centre
-    return Scan(values if axes == "xyz" else values.transpose(), spacing, _triple(np.array(first)))
+    first = np.divide(spacing, 2) if centre is None else centre
+    return Scan(values if axes == "xyz" else values.transpose(), spacing, as_triple(first))
 
 
-def to_affine(
-    spacing: tuple[float, float, float], centre: tuple[float, float, float], world: str, frame: str
-) -> NDArray[Any]:
+def to_affine(spacing: Triple, centre: Triple, world: str, frame: str) -> NDArray[Any]:
     """Return the affine (4, 4) from indices of an x, y, z array in ``world`` to positions in ``frame``."""
     signs = [1.0 if there == here else -1.0 for there, here in zip(frame, world, strict=True)]
     affine = np.eye(4)
@@ -199,8 +185,9 @@ def to_affine(
     return affine
 
 
-def _triple(values: F64) -> tuple[float, float, float]:
-    return (float(values[0]), float(values[1]), float(values[2]))
+def as_triple(values: Sequence[Any] | NDArray[Any]) -> Triple:
+    """Return the first three of ``values`` as floats."""
+    return float(values[0]), float(values[1]), float(values[2])
 
 
 def select(

@@ -89,9 +89,7 @@ def session_of(device: str | Device | Session) -> Session:
     return device if isinstance(device, Session) else _kept_session(device)
 
 
-@cache
-def _kept_session(device: str | Device) -> Session:
-    return Session(device)
+_kept_session = cache(Session)
 
 
 def sweep_intervals(
@@ -212,17 +210,9 @@ class DeviceBodies:
 
         half = self._direction.shape[0]
         slabs = self._session.empty((self._count, 2 * half), position.dtype)
-        self._session.launch(
-            kernels.bound_bodies,
-            (self._count, half),
-            *self._solids,
-            *self._hulls,
-            self._session.upload(position),
-            self._session.upload(rotation.reshape(self._count, 9)),
-            self._direction,
-            self._limits,
-            slabs,
-        )
+        poses = self._session.upload(position), self._session.upload(rotation.reshape(self._count, 9))
+        given = *self._solids, *self._hulls, *poses, self._direction, self._limits
+        self._session.launch(kernels.bound_bodies, (self._count, half), *given, slabs)
         return slabs
 
     def pairs(self, position: Floats, rotation: Floats, slab: int) -> tuple[Keys, int]:

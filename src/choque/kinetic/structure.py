@@ -87,18 +87,6 @@ class Certificate:
     time: float
 
 
-def failing_certificates(lists: Lists) -> list[Certificate]:
-    """Return all certificates that ever fail, by axis and slot."""
-    axes, count = lists.order.shape
-    failures = lists.failures[: axes * count]
-    found = []
-    for number in np.flatnonzero(np.isfinite(failures)).tolist():
-        axis, slot = divmod(number, count)
-        left, right = lists.order[axis, slot : slot + 2].tolist()
-        found.append(Certificate(axis, slot, left, right, float(failures[number])))
-    return found
-
-
 class KineticStructure:
     """Sorted lists of moving end points behind a gate for one thread at a time."""
 
@@ -128,7 +116,15 @@ class KineticStructure:
     @one_thread
     def certificates(self) -> list[Certificate]:
         """Return all certificates that ever fail, by axis and slot."""
-        return failing_certificates(self._lists.dense())
+        lists = self._lists.dense()
+        axes, count = lists.order.shape
+        failures = lists.failures[: axes * count]
+        found = []
+        for number in np.flatnonzero(np.isfinite(failures)).tolist():
+            axis, slot = divmod(number, count)
+            left, right = lists.order[axis, slot : slot + 2].tolist()
+            found.append(Certificate(axis, slot, left, right, float(failures[number])))
+        return found
 
     @one_thread
     def audit(self) -> Audit:

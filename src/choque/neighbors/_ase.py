@@ -63,7 +63,9 @@ def neighbor_list(quantities: str, a: Any, cutoff: Any, self_interaction: bool =
     cells = check_cells(_attribute(a, "cell"), np.asarray(_attribute(a, "pbc"), bool), dimension, left_handed=True)
     thread_count = resolve_count(None, len(group.position))
     if isinstance(cutoff, Mapping):
-        lists = _search_kinds(group, _check_kinds(a, len(group.position)), cutoff, cells, part, letters)
+        kinds = np.atleast_1d(check.integers(_attribute(a, "numbers"), "numbers", 0)).astype(np.int64)
+        check.same_length(kinds, "numbers", len(group.position), "atoms")
+        lists = _search_kinds(group, kinds, cutoff, cells, part, letters)
     else:
         reach = 0.0 if has_radii else check_reach(cutoff, None)
         task = Task(group, group, check_batch(None, len(group.position)), cells, reach, part)
@@ -80,11 +82,6 @@ def _attribute(atoms: Any, name: str) -> Any:
             f"{type(atoms).__name__} has no attribute {name!r}; neighbor_list takes ASE's Atoms or an object with "
             "positions, cell, pbc and numbers. For arrays call choque.neighbors(positions, cutoff, cell=cell)."
         ) from None
-
-
-def _check_kinds(atoms: Any, count: int) -> I64:
-    kinds = check.integers(_attribute(atoms, "numbers"), "numbers", 0)
-    return check.same_length(np.atleast_1d(kinds), "numbers", count, "atoms").astype(np.int64)
 
 
 def _search_kinds(

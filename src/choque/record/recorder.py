@@ -118,7 +118,9 @@ class Recorder:
 
     def _begin(self) -> None:
         bodies = self._world.bodies
-        self._writer.begin(BodyTable.of(bodies), _state_of(self._world))
+        state = BytesIO()
+        write_world(state, self._world)
+        self._writer.begin(BodyTable.of(bodies), state.getvalue())
         self._ids: I32 = bodies.ids.copy()
         self._settings = self._world.settings
 
@@ -170,13 +172,6 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(part) for key, part in value.items())
     return value is None or isinstance(value, str | bool | int | float)
-
-
-def _state_of(world: World) -> bytes:
-    """Return the bytes that `World.write` writes."""
-    state = BytesIO()
-    write_world(state, world)
-    return state.getvalue()
 
 
 class Writer:

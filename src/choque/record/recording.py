@@ -51,20 +51,17 @@ class Recording:
         self.path = _file_of(Path(path))
         self._file = BlockFile(self.path)
         try:
-            self._read_contents()
+            with self._naming():
+                contents = read_contents(self._file)
+                self.header: Mapping[str, Any] = contents.header
+                self._camera, self._dt = _camera(self.header), _step(self.header)
         except BaseException:
             self._file.close()
             raise
-        self._unpacked: OrderedDict[int, Chunk] = OrderedDict()
-
-    def _read_contents(self) -> None:
-        with self._naming():
-            contents = read_contents(self._file)
-            self.header: Mapping[str, Any] = contents.header
-            self.complete = contents.complete
-            self._camera, self._dt = _camera(self.header), _step(self.header)
+        self.complete = contents.complete
         self._segments, self._chunks = contents.segments, contents.chunks
         self._firsts = [chunk.first for chunk in self._chunks]
+        self._unpacked: OrderedDict[int, Chunk] = OrderedDict()
 
     @property
     def name(self) -> str:

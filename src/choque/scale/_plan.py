@@ -143,10 +143,10 @@ class SearchPlan:
 
     def __str__(self) -> str:
         sizes = " and ".join(f"{each.row_count:,}" for each in self.sets)
-        expected = self.expected
+        expected, tiles = self.expected, self.tiling.tile_count
         lines = {
             "boxes": f"{sizes} in {self.dimension}D, {self.dtype}, {in_words(sum(b.byte_count for b in self.sets))}",
-            "tiles": f"{self.tiling.tile_count:,}, of about {self._tile_rows():,} boxes each",
+            "tiles": f"{tiles:,}, of about {math.ceil(self.box_count * expected.replication / tiles):,} boxes each",
             "written": f"{expected.replication:.3f} times a box; {expected.large_count:,} boxes are seen by every tile",
             "pairs": f"about {expected.pair_count:,}",
             "disk": f"{in_words(expected.disk_bytes)} beside the input",
@@ -154,9 +154,6 @@ class SearchPlan:
             "time": f"about {max(1, round(expected.seconds)):,} s",
         }
         return "\n".join(f"{word:<9}{text}" for word, text in lines.items())
-
-    def _tile_rows(self) -> int:
-        return math.ceil(self.box_count * self.expected.replication / self.tiling.tile_count)
 
     # The file
 
@@ -196,16 +193,7 @@ class SearchPlan:
         """Read what `write` has written."""
         try:
             record = json.loads(path.read_text("utf-8"))
-            sets = tuple(
-                BoxSet(
-                    tuple(
-                        File(**{**file, "groups": tuple(file["groups"]), "columns": tuple(file["columns"])})
-                        for file in each["files"]
-                    ),
-                    each["ids"],
-                )
-                for each in record["sets"]
-            )
+            sets = tuple(BoxSet(tuple(map(_file, each["files"])), each["ids"]) for each in record["sets"])
             cuts = record["cuts"]
             children = [[_node_number(word) for word in (below, above)] for _, _, below, above in cuts]
             tiling = Tiling(
@@ -213,14 +201,8 @@ class SearchPlan:
                 np.array([each[1] for each in cuts], np.float64),
                 np.array(children, np.int64).reshape(-1, 2),
             )
-            plan = cls(
-                sets,
-                tiling,
-                Options(**record["options"]),
-                Expectation(**record["expected"]),
-                record["memory"],
-                record["workers"],
-            )
+            options, expected = Options(**record["options"]), Expectation(**record["expected"])
+            plan = cls(sets, tiling, options, expected, record["memory"], record["workers"])
             is_whole = plan.digest == record["digest"]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
             raise UnreadableFile(f"The plan {path} cannot be read: {problem!r}. Remove its folder.") from problem
@@ -241,6 +223,10 @@ def _laid_out(value: Any) -> str:
     return json.dumps(value)
 
 
+def _file(record: dict[str, Any]) -> File:
+    return File(**{**record, "groups": tuple(record["groups"]), "columns": tuple(record["columns"])})
+
+
 def _node_number(word: str) -> int:
     kind, _, number = word.partition(" ")
     return ~int(number) if kind == "tile" else int(number)
@@ -258,8 +244,9 @@ def make_plan(
     dimension = sets[0].dimension
     dtype = np.result_type(*(each.dtype for each in sets))
     box_count = sum(each.row_count for each in sets)
-    batch_rows = max(BATCH_ROWS, box_count >> 11)
-    options = _fitting(memory, workers, dimension, dtype, closed, order, tile_rows, batch_rows)
+    tile, batch, run = _fitting(memory, workers, dimension, dtype)
+    tile, batch = min(tile_rows or tile, tile), min(max(BATCH_ROWS, box_count >> 11), batch)
+    options = Options(closed, order, tile, batch, run)
     sample_rows = min(SAMPLE_ROWS, _third(memory, workers) // SAMPLE_BYTES)
     sample = np.concatenate([_sample(each, dtype, max(1, sample_rows // len(sets))) for each in sets])
     weight = box_count / max(1, len(sample))
@@ -280,17 +267,11 @@ def _third(memory: int, workers: int) -> int:
     return (memory - processes * PROCESS_BYTES) // workers // 3
 
 
-def _fitting(
-    memory: int,
-    workers: int,
-    dimension: int,
-    dtype: np.dtype[Any],
-    closed: bool,
-    order: Order,
-    tile_rows: int | None,
-    batch_rows: int,
-) -> Options:
-    """Divide the memory of a worker into three: boxes of a tile, the search among them, and pairs."""
+def _fitting(memory: int, workers: int, dimension: int, dtype: np.dtype[Any]) -> tuple[int, int, int]:
+    """Divide the memory of a worker into three: boxes of a tile, the search among them, and pairs.
+
+    Return how many boxes of a tile, boxes of a batch and pairs of a run fit.
+    """
     if memory < least_memory(workers):
         raise InvalidInput(
             f"memory is {in_words(memory)}; {workers} {'worker needs' if workers == 1 else 'workers need'} at least "
@@ -300,16 +281,10 @@ def _fitting(
     box_bytes = 2 * dimension * dtype.itemsize + 8
     # A search holds records, the same in the order of cells, keys and rows; three times the boxes, and a little.
     join_bytes = 6 * dtype.itemsize * 2 + 48
-    fit = max(1024, min(2 * third // (box_bytes + join_bytes), 1 << 30))
-    return Options(
-        closed,
-        order,
-        fit if tile_rows is None else min(tile_rows, fit),
-        # A batch is held as columns, as rows, and in the order of tiles.
-        max(1024, min(2 * third // (3 * box_bytes), batch_rows)),
-        # Keys, sorted keys, pairs of rows, two columns of ids, and the buffers of the Parquet writer.
-        min(third // 80, MAX_RUN),
-    )
+    tile = max(1024, min(2 * third // (box_bytes + join_bytes), 1 << 30))
+    batch = max(1024, 2 * third // (3 * box_bytes))  # held as columns, as rows, and in the order of tiles
+    # Keys, sorted keys, pairs of rows, two columns of ids, and the buffers of the Parquet writer.
+    return tile, batch, min(third // 80, MAX_RUN)
 
 
 def _expect(

@@ -307,7 +307,8 @@ class _Run:
         self._work = folder / WORK
         self._ticket = _Ticket(str(self._work), plan.digest)
         self._is_global = plan.options.order == "global"
-        self._tiles = [self._tile_file(tile) for tile in range(plan.tiling.tile_count)]
+        place = self._work if self._is_global else folder
+        self._tiles = [place / f"tile-{tile:06d}.parquet" for tile in range(plan.tiling.tile_count)]
         self._done = 0
         self._total = len(plan.shares()) + len(self._tiles)
 
@@ -316,30 +317,19 @@ class _Run:
         self._work.mkdir(exist_ok=True)
         try:
             self._scatter()
-            self._join()
-            files = self._sort() if self._is_global else self._tiles
-            self._commit(files)
+            self._do("joined", join_task, {path: (tile, str(path)) for tile, path in enumerate(self._tiles)})
+            self._commit(self._sort() if self._is_global else self._tiles)
         except KeyboardInterrupt:
             raise ChoqueError(self._kept("Interrupted")) from None
         except (ChoqueError, OSError, MemoryError) as problem:
             kind = type(problem) if isinstance(problem, ChoqueError) else ChoqueError
             raise kind(self._kept(str(problem) or type(problem).__name__)) from problem
 
-    def _tile_file(self, tile: int) -> Path:
-        return (self._work if self._is_global else self._folder) / f"tile-{tile:06d}.parquet"
-
     def _scatter(self) -> None:
         """Scatter all shares; those of finished tiles are not needed again."""
         is_needed = not all(path.exists() for path in self._tiles)
-        self._do(
-            "scattered",
-            scatter_task,
-            {starts_file(self._work, task): (task, share) for task, share in enumerate(self._plan.shares())},
-            is_needed,
-        )
-
-    def _join(self) -> None:
-        self._do("joined", join_task, {path: (tile, str(path)) for tile, path in enumerate(self._tiles)})
+        tasks = {starts_file(self._work, task): (task, share) for task, share in enumerate(self._plan.shares())}
+        self._do("scattered", scatter_task, tasks, is_needed)
 
     def _sort(self) -> list[Path]:
         """Sort the pairs of all tiles by ranges of first ids, and return the files."""

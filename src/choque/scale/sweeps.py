@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -173,15 +173,13 @@ def collide(
     with find_workers(workers, client, executor) as found, reporting(progress) as report:
         blocks = ranges(len(places), BLOCKS_PER_WORKER * found.width) if len(places) else []
         submit = found.executor.submit
-        tasks = completed(
-            found,
-            blocks,
-            lambda block: submit(
-                collide_block, volumes, places[slice(*block)], None if turns is None else turns[slice(*block)], closed
-            ),
-        )
+
+        def start(block: tuple[int, int]) -> Future[Any]:
+            part = slice(*block)
+            return submit(collide_block, volumes, places[part], None if turns is None else turns[part], closed)
+
         done = 0
-        for block, pairs in tasks:
+        for block, pairs in completed(found, blocks, start):
             parts[block[0]] = pairs + np.array([block[0], 0, 0])
             done += block[1] - block[0]
             report(done, len(places), "configurations")

@@ -19,6 +19,7 @@ from choque.scene.columns import (
     KIND_WORDS,
     MAX_VALUE,
     MESH,
+    SHARED,
     SOLIDS,
     SPHERE,
     TILE,
@@ -41,12 +42,6 @@ Registered = TypeVar("Registered", bound=BodyGenerator)
 
 GENERATORS: Generators[BodyGenerator] = Generators("generator of bodies", group="choque.body_scenes")
 """The generators by name: functions that packages name in entry points, or `body_generator` registers."""
-
-SHARED = (
-    *("friction", "rolling", "surface_velocity", "linear_damping", "angular_damping"),
-    *("static", "bullet", "sensor", "locked", "group", "mask", "color", "drawn"),
-)
-"""Columns that mean the same in a scene and in a world."""
 
 ASIDE = 28.0  # yaw of the camera of a generated scene [degrees]: of a box or a row two sides are seen
 

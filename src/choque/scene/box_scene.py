@@ -96,22 +96,10 @@ def generate(
     build, completed = GENERATORS.find(name), GENERATORS.completed(name, parameters)
     if dimension not in (2, 3):
         raise InvalidInput(f"dimension is {dimension!r}; it must be 2 or 3.")
-    request = Request(
-        name=name,
-        box_count=check.whole_number(n, "n", 0),
-        dimension=int(dimension),
-        seed=check.whole_number(seed, "seed", 0),
-    )
-    return BoxScene(
-        name=name,
-        box_count=request.box_count,
-        dimension=request.dimension,
-        frame_count=check.whole_number(frames, "frames", 1),
-        dtype=_float_type(dtype),
-        motion=build(request, **parameters),
-        seed=request.seed,
-        parameters=completed,
-    )
+    count, start = check.whole_number(n, "n", 0), check.whole_number(seed, "seed", 0)
+    frame_count, kind = check.whole_number(frames, "frames", 1), _float_type(dtype)
+    motion = build(Request(name, count, int(dimension), start), **parameters)
+    return BoxScene(name, count, int(dimension), frame_count, kind, motion, seed=start, parameters=completed)
 
 
 def _float_type(dtype: object) -> np.dtype[np.floating]:

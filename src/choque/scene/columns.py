@@ -16,6 +16,7 @@ from choque.dynamics.response import rotations
 from choque.errors import InvalidInput
 from choque.narrow import shapes
 from choque.narrow.solids import solid_names
+from choque.world.arguments import DEFAULTS as BODY_DEFAULTS
 
 SPHERE, CAPSULE, TILE, BOX, GROUND, MESH = (int(kind) for kind in shapes.Kind)
 """The kinds of bodies in scenes; convex bodies are boxes and other solids, see `SOLIDS`."""
@@ -34,6 +35,12 @@ MAX_VALUE, MIN_VALUE = 1e12, 1e-12
 
 _POSITIVE = f"a number from {MIN_VALUE:g} to {MAX_VALUE:g}"
 
+SHARED = (
+    *("friction", "rolling", "surface_velocity", "linear_damping", "angular_damping"),
+    *("static", "bullet", "sensor", "locked", "group", "mask", "color", "drawn"),
+)
+"""Columns that mean the same in a scene and in a world."""
+
 DEFAULTS: dict[str, Any] = {
     "velocity": 0.0,
     "acceleration": 0.0,
@@ -41,22 +48,10 @@ DEFAULTS: dict[str, Any] = {
     "spin": 0.0,
     "mass": 1.0,
     "elasticity": 1.0,
-    "friction": 0.6,
-    "rolling": 0.0,
-    "surface_velocity": 0.0,
-    "linear_damping": 0.0,
-    "angular_damping": 0.0,
-    "static": False,
-    "bullet": False,
-    "sensor": False,
-    "locked": False,
-    "group": 1,
-    "mask": EVERY_GROUP,
     "solid": 0,
     "mesh": None,
-    "drawn": True,
     "rocket": False,
-    "color": (200, 200, 200),
+    **{name: value for name, value in BODY_DEFAULTS.items() if name in SHARED},
 }
 """The attributes of a body where they are not given."""
 

@@ -9,10 +9,9 @@ from typing import Any, NoReturn, Self, TypeAlias, cast
 
 import numpy as np
 
-from choque import broad
 from choque._core.types import I64, Floats, Pairs
 from choque.bounds import Bounds
-from choque.broad import BroadPhase, Index
+from choque.broad import BroadPhase, Index, create
 from choque.errors import ChoqueError, InvalidInput
 from choque.testing.scenes import Scene
 
@@ -52,7 +51,7 @@ class Subject:
         chosen = {**self.options, **settings}
         factory = self.factory
         if isinstance(factory, str) or (isinstance(factory, type) and issubclass(factory, Index)):
-            return broad.create(factory, bounds, **chosen)
+            return create(factory, bounds, **chosen)
         return cast("Callable[..., BroadPhase]", factory)(bounds, **chosen)
 
     def trial(self, scene: Scene, **settings: Any) -> Trial:
@@ -67,8 +66,7 @@ class Trial:
     subject: Subject
     scene: Scene
     settings: dict[str, Any]
-    moment: str = ""
-    """Where in the trial it is, such as "frame 7, after remove"."""
+    moment: str = ""  # where in the trial it is, such as "frame 7, after remove"
 
     def __enter__(self) -> Self:
         return self

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from choque._core import check
 from choque._core.types import F64
 from choque.errors import InvalidInput
-
-Triple = tuple[float, float, float]
+from choque.files.scans import Triple
 
 TOLERANCE = 1e-3
 """Largest difference from a whole number of voxels that is ignored [voxels]: headers in float32 need it."""

@@ -253,7 +253,8 @@ class ExtremeVertices:
 
         The axes of the flat object are called x and y, in the order in which they follow in this one.
         """
-        self._require_more_than_one_dimension()
+        if self.dimension == 1:
+            raise InvalidInput("An object of one dimension has no planes of vertices; use its points.")
         first = AXES.index(self.order[0])
         offset = tuple(self.offset[AXES.index(axis)] for axis in self.order[1:])
         level = BITS * (self.dimension - 1)
@@ -379,10 +380,6 @@ class ExtremeVertices:
     def _from_valid(self, points: Points) -> ExtremeVertices:
         offset = points.min(axis=0) if len(points) else np.zeros(self.dimension, np.int64)
         return ExtremeVertices(np.sort(pack(points - offset, self.order)), self.order, _as_tuple(offset))
-
-    def _require_more_than_one_dimension(self) -> None:
-        if self.dimension == 1:
-            raise InvalidInput("An object of one dimension has no planes of vertices; use its points.")
 
 
 def _corners(values: ArrayLike, name: str) -> Points:

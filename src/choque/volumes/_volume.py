@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from choque._core import check
 from choque._core.types import F64, I64, Bools
 from choque.errors import InvalidInput
+from choque.files.scans import Triple
 from choque.volumes import _measures, collision, turning
-from choque.volumes._lattice import Lattice, Triple
+from choque.volumes._lattice import Lattice
 from choque.volumes._model import ExtremeVertices
 from choque.volumes.collision import Overlap
 from choque.volumes.keys import AXES
@@ -275,17 +276,14 @@ class Volume:
         Compares the sections of both and stops at the first overlap. The first query of a volume computes and caches
         its sections; later queries, also of its translations, take microseconds.
         """
-        shift = self._shift_to(other)
-        return collision.search(self.model, other.model, shift, closed=closed).overlap is not None
+        return collision.search(self.model, other.model, self._shift_to(other), closed=closed).overlap is not None
 
     def collision(self, other: Volume, *, closed: bool = False) -> Overlap | None:
         """Return the first overlap that `collides` finds, or None if the volumes do not collide."""
-        shift = self._shift_to(other)
-        found = collision.search(self.model, other.model, shift, closed=closed)
+        found = collision.search(self.model, other.model, self._shift_to(other), closed=closed)
         if found.overlap is None:
             return None
-        lower = self.lattice.to_world(found.overlap.lower)
-        upper = self.lattice.to_world(found.overlap.upper)
+        lower, upper = map(self.lattice.to_world, found.overlap)
         return Overlap(self, other, (lower + upper) / 2, lower, upper, found.brinks)
 
     def clearance(self, other: Volume) -> float:
@@ -326,8 +324,7 @@ class Volume:
         return self.lattice.shift_to(lattice_of(other))
 
     def _on_this_lattice(self, other: Volume) -> ExtremeVertices:
-        shift = self._shift_to(other)
-        return other.model.moved(shift)
+        return other.model.moved(self._shift_to(other))
 
     # Transformations
 
@@ -372,8 +369,7 @@ class Volume:
             as well where a "no" of `collides` must hold.
         """
         motion = turning.Motion(turning.rotation_matrix(rotation), self._pivot(about))
-        model = turning.resample(self.model, self.lattice, self.lattice, motion, conservative=conservative)
-        return self._with(model)
+        return self._with(turning.resample(self.model, self.lattice, self.lattice, motion, conservative=conservative))
 
     def resampled(
         self, *, like: Volume | None = None, spacing: ArrayLike | None = None, conservative: bool = False

@@ -17,6 +17,7 @@ from choque._core.kernel import helper
 from choque._core.tree_dual import first_contact, nearest_boxes
 from choque._core.types import F64, I64
 from choque.errors import InvalidInput
+from choque.files.scans import Triple
 from choque.volumes._bundles import MET, UNDECIDED, bundles_overlap
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, Shift, find_overlap, row_at
@@ -83,11 +84,7 @@ def search(
         return Search(None, 0, 0)
     lowest, highest = one.extent
     low, high = two.extent
-    moved = (
-        shift[0] + two.offset[0] - one.offset[0],
-        shift[1] + two.offset[1] - one.offset[1],
-        shift[2] + two.offset[2] - one.offset[2],
-    )
+    moved = tuple(shift[a] + two.offset[a] - one.offset[a] for a in (0, 1, 2))
     shared = [min(highest[a], high[a] + moved[a]) - max(lowest[a], low[a] + moved[a]) for a in (0, 1, 2)]
     if min(shared) <= -slack:
         return Search(None, 0, 0)
@@ -120,21 +117,18 @@ def _overlaps(one: ExtremeVertices, two: ExtremeVertices, order: str, shift: Shi
 
 def _best_order(one: ExtremeVertices, two: ExtremeVertices, shared: list[int]) -> str:
     least = min(shared)
-    best = _ROTATED[shared.index(least)]
     for length, order in sorted(zip(shared, _ROTATED, strict=True)):
         if length <= 2 * least and one.has_sections(order) and two.has_sections(order):
             return order
-    return best
+    return _ROTATED[shared.index(least)]
 
 
-def distance(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: tuple[float, float, float]) -> float:
+def distance(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: Triple) -> float:
     """Return the least Euclidean distance [world], 0 if they touch."""
     return math.sqrt(nearest_boxes(one.tree(), two.tree(), _offset(one, two, shift), np.array(spacing)).cost)
 
 
-def nearest_points(
-    one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: tuple[float, float, float]
-) -> tuple[F64, F64]:
+def nearest_points(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: Triple) -> tuple[F64, F64]:
     """Return the nearest points [lattice] on each."""
     offset = _offset(one, two, shift)
     _, here, there = nearest_boxes(one.tree(), two.tree(), offset, np.array(spacing))
@@ -147,13 +141,7 @@ def nearest_points(
     return on_one + one.offset, on_two + one.offset
 
 
-def travel(
-    one: ExtremeVertices,
-    two: ExtremeVertices,
-    shift: Shift,
-    spacing: tuple[float, float, float],
-    direction: tuple[float, float, float],
-) -> float:
+def travel(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: Triple, direction: Triple) -> float:
     """Return how far ``two`` can move along ``direction`` before interiors meet [world]; inf if they never do."""
     length = math.hypot(*direction)
     if length == 0.0:

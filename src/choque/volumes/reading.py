@@ -108,6 +108,5 @@ def write_volume(path: str | os.PathLike[str], volume: Volume, **options: Any) -
     else:
         mask = model.mask()
         mask = mask if mask.size else np.zeros((1, 1, 1), np.bool_)  # scan formats have no empty images
-        centre = lattice.to_world(np.array(model.bounds[0]) + 0.5)
-        scan = Scan(mask, lattice.spacing, (float(centre[0]), float(centre[1]), float(centre[2])))
-        scans.write_scan(path, scan, **options)
+        centre = scans.as_triple(lattice.to_world(np.array(model.bounds[0]) + 0.5))
+        scans.write_scan(path, Scan(mask, lattice.spacing, centre), **options)

@@ -15,8 +15,7 @@ from choque._core.vector import orthonormalised
 from choque.errors import InvalidInput, UnknownName
 from choque.world.bodies import Bodies
 
-MAX_BODIES = 2**31 - 1
-"""Ids are 32 bits wide."""
+MAX_BODIES = 2**31 - 1  # ids are 32 bits wide
 
 
 class BodyOptions(TypedDict, total=False):

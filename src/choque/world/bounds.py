@@ -66,19 +66,16 @@ def sphere_bounds(bodies: Bodies, threads: int) -> Spheres:
     return Spheres.unchecked(center, radius)
 
 
-def slab_bounds(k: int) -> Maker:
-    """Return a maker of the k-DOP of each body."""
-    return partial(_slab_bounds, directions(k).astype(np.float64))  # not a closure, which could not be pickled
-
-
 def _slab_bounds(along: F64, bodies: Bodies, threads: int) -> KDops:
+    """Return the k-DOP of each body along directions (k / 2, 3)."""
     lower, upper = _empty(bodies, len(along)), _empty(bodies, len(along))
     _run(bound_slabs, bodies, threads, along, lower, upper)
     return KDops.unchecked(lower, upper)
 
 
 _SLABS = {f"{k}-dop": k for k in (6, 14, 18, 26)}
-dop_6, dop_14, dop_18, dop_26 = (slab_bounds(k) for k in _SLABS.values())
+# Not closures, which could not be pickled.
+dop_6, dop_14, dop_18, dop_26 = (partial(_slab_bounds, directions(k).astype(np.float64)) for k in _SLABS.values())
 
 MAKERS: Registry[Maker] = Registry(
     "kind of bounds",

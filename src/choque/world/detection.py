@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import broad
 from choque._core import threads
 from choque._core.counters import Counters
 from choque._core.pair_keys import EVERY_GROUP
 from choque._core.pair_sets import difference
 from choque._core.types import I8, I32, Floats, Pairs
 from choque.bounds import Bounds, Boxes
-from choque.broad import BroadPhase
+from choque.broad import BroadPhase, create
 from choque.broad.index import SHARED_OPTIONS
 from choque.broad.join import Task, join_boxes
 from choque.dynamics.response import Events, Solved
@@ -143,8 +142,13 @@ class Detection:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._resident = _resident_sweep(settings)
-        self.bound = find_bounds(settings.bounds, settings.broad) if self._resident is None else _poses()
+        self.bound: Maker = find_bounds(settings.bounds, settings.broad)
+        self._resident: ResidentSweep | None = None  # the index of bodies that stay on a device
+        if settings.device is not None:
+            from choque.world.resident import BodyPoses, ResidentSweep
+
+            self._resident = ResidentSweep.for_settings(settings)
+            self.bound = self.bound if self._resident is None else BodyPoses.of
         self.narrow = NarrowPhase(settings.narrow, threads=settings.threads)
         self._counters: Counters | None = None
         self._before = (0, 0, 0.0)  # what they had counted before the present frame
@@ -198,7 +202,7 @@ class Detection:
             assert self._broad is not None
             return self._broad
         if own is None or own[0] is not bodies.ids:
-            own = bodies.ids, boxes, broad.create("bvh", boxes, threads=self.settings.threads)
+            own = bodies.ids, boxes, create("bvh", boxes, threads=self.settings.threads)
         elif leave(boxes.lower, boxes.upper, none, own[1].lower, own[1].upper):
             own[2].update(boxes)
             own = own[0], boxes, own[2]
@@ -308,7 +312,7 @@ class Detection:
         if (bodies.group != 1).any() or (bodies.mask != EVERY_GROUP).any():
             options |= {"groups": bodies.group, "masks": bodies.mask}
         if self._resident is None:
-            made = broad.create(self.settings.broad, bounds, **options)
+            made = create(self.settings.broad, bounds, **options)
         else:  # the options are those of the index, but for shared ones
             shared = {name: options[name] for name in SHARED_OPTIONS if name in options}
             made = BroadPhase(bounds, self._resident, **shared)
@@ -346,18 +350,3 @@ def _restored_outer(state: Mapping[str, NDArray[Any]], bodies: Bodies) -> _Outer
     pairs = found[-1]
     fits = fits and pairs.dtype == np.int32 and pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.flags.carray
     return _Outer(*found) if fits and ((pairs >= 0) & (pairs < len(bodies))).all() else None
-
-
-def _resident_sweep(settings: Settings) -> ResidentSweep | None:
-    """Return the index for bodies that stay on a device; None if they do not."""
-    if settings.device is None:
-        return None
-    from choque.world.resident import ResidentSweep
-
-    return ResidentSweep.for_settings(settings)
-
-
-def _poses() -> Maker:
-    from choque.world.resident import BodyPoses
-
-    return BodyPoses.of

@@ -70,7 +70,12 @@ def read_world(kind: type[AnyWorld], handle: IO[bytes], path: Path, threads: int
                 f"The file {path} is not a saved world; it holds {', '.join(archive.files) or 'nothing'}."
             )
         about = json.loads(str(archive["about"]))
-        _check_version(path, about)
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise UnreadableFile(f"The file {path} is not a saved world.")
+        if (version := about.get("version")) not in READABLE:
+            raise UnreadableFile(
+                f"The file {path} is a saved world of version {version}; this release reads versions 1 and 2."
+            )
         arrays = {name: archive[name] for name in archive.files}
         if about["version"] == 1:
             _complete(arrays)
@@ -89,15 +94,6 @@ def read_world(kind: type[AnyWorld], handle: IO[bytes], path: Path, threads: int
 
 def _part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-def _check_version(path: Path, about: Any) -> None:
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise UnreadableFile(f"The file {path} is not a saved world.")
-    if about.get("version") not in READABLE:
-        raise UnreadableFile(
-            f"The file {path} is a saved world of version {about.get('version')}; this release reads versions 1 and 2."
-        )
 
 
 def _complete(arrays: dict[str, NDArray[Any]]) -> None:

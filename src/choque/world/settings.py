@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from choque import broad
 from choque._core import check, threads
 from choque._core.registry import Registry
 from choque.broad.devices import on_device
+from choque.broad.index import find as find_method
 from choque.dynamics.response import create_response
 from choque.errors import UnknownName
 from choque.narrow.rules import RULES
@@ -68,7 +68,7 @@ class Settings:
         find_bounds(self.bounds, self.broad)
         RULES.find(self.narrow)
         create_response(self.response, **self.response_options)
-        broad.find(self.broad).with_options(self.method_options())
+        find_method(self.broad).with_options(self.method_options())
         return self
 
     def changed(self, broad: str | None, bounds: str | None, narrow: str | None, broad_options: dict[str, Any]) -> Self:

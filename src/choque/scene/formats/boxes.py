@@ -26,11 +26,4 @@ FRAMES, SINGLE_FRAME = SceneFormat(read_frames), SceneFormat(read_single_frame)
 
 
 def _scene(store: FrameStore) -> BoxScene:
-    return BoxScene(
-        name=store.name,
-        box_count=store.box_count,
-        dimension=store.dimension,
-        frame_count=store.frame_count,
-        dtype=store.dtype,
-        motion=store,
-    )
+    return BoxScene(store.name, store.box_count, store.dimension, store.frame_count, store.dtype, motion=store)

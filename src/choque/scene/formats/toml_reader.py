@@ -27,12 +27,14 @@ from typing import Any
 import numpy as np
 
 from choque._core.types import F64, I64
+from choque.broad.index import names as method_names
 from choque.errors import UnknownName, UnreadableFile
 from choque.files.source import naming_damage, read_text
 from choque.scene.body_scene import GENERATORS, WORLD_SETTINGS, BodyScene, Camera, steps_per_second
 from choque.scene.body_scene import bodies as generate_bodies
 from choque.scene.columns import BOX, GROUND, KIND_WORDS, MESH, SOLIDS, SPHERE, BodyColumns, first_fault, join
 from choque.scene.formats.toml_table import TomlLines, TomlTable
+from choque.world.settings import FORMER_SETTINGS, current_settings
 
 VERSION = 1  # the version of the format that this reads and writes
 VECTORS = ("velocity", "acceleration", "angles", "spin", "surface_velocity")
@@ -115,9 +117,6 @@ def _camera(table: TomlTable) -> Camera:
 
 def _settings(table: TomlTable) -> dict[str, Any]:
     """Read the settings of the world; their values are checked when it is made."""
-    from choque import broad
-    from choque.world.settings import FORMER_SETTINGS, current_settings
-
     former = FORMER_SETTINGS.names()
     table.require_known("the world of a scene", (*WORLD_SETTINGS, *former, "broad_options"))
     settings: dict[str, Any] = {key: table.text(key) for key in _TEXTS if key in table}
@@ -125,9 +124,9 @@ def _settings(table: TomlTable) -> dict[str, Any]:
     settings |= {key: bool(table.flags(key, 1).all()) for key in former if key in table}
     if "response_options" in table:
         settings["response_options"] = table.table("response_options").plain()
-    if settings.get("broad", "auto") not in broad.names():
+    if settings.get("broad", "auto") not in method_names():
         with table.placing("broad"):
-            raise UnknownName("broad-phase method", settings["broad"], broad.names())
+            raise UnknownName("broad-phase method", settings["broad"], method_names())
     options = table.table("broad_options")
     for key in set(options.plain()) & set(WORLD_SETTINGS):
         raise options.refusal(key, f"{key} is not an option of a broad phase; it belongs under [world].")
