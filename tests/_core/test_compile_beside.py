@@ -91,7 +91,7 @@ def test_a_call_goes_on_when_the_other_process_is_ended(tmp_path: Path) -> None:
 def test_processes_are_started_by_python_alone_and_by_no_child(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CHOQUE_COMPILERS", raising=False)
     monkeypatch.setattr("choque._core.threads.available_count", lambda: 16)
-    assert allowed() == compile_beside.MOST
+    assert allowed() == compile_beside.MAX_PROCESSES
     monkeypatch.setattr("choque._core.threads.available_count", lambda: 1)
     assert allowed() == 1
     monkeypatch.setenv("CHOQUE_COMPILERS", "3")

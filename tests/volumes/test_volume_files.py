@@ -83,7 +83,7 @@ def run(app: typer.Typer, *words: object) -> str:
     outcome = CliRunner().invoke(app, [str(word) for word in words])
     if outcome.exception is not None:
         raise outcome.exception
-    return outcome.output
+    return outcome.stdout
 
 
 def test_the_shell_measures_collides_cuts_and_converts(shell: typer.Typer, tmp_path: Path) -> None:

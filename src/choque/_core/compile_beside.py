@@ -32,7 +32,7 @@ from numba.core import types
 
 from choque._core import threads
 
-MOST = 4  # processes that compile at a time, this one included; each takes about 200 MB
+MAX_PROCESSES = 4  # processes that compile at a time, this one included; each takes about 200 MB
 PATIENCE = 20.0  # seconds for which a kernel that another process compiles is waited for
 PROGRAM = "import json, sys; sys.path[:] = json.loads(input()); from choque._core.compile_beside import serve; serve()"
 
@@ -153,7 +153,7 @@ def allowed() -> int:
     if not is_python or multiprocessing.parent_process() is not None:
         return 1
     wanted = os.environ.get("CHOQUE_COMPILERS", "").strip()
-    return int(wanted) if wanted.isdecimal() else min(threads.available_count(), MOST)
+    return int(wanted) if wanted.isdecimal() else min(threads.available_count(), MAX_PROCESSES)
 
 
 def serve() -> None:

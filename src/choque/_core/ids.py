@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.types import I32, Bools, Pairs, Rows
 from choque.errors import InvalidInput
+
+Array = TypeVar("Array", bound=NDArray[Any])
 
 
 @dataclass(frozen=True)
@@ -78,3 +80,10 @@ class Identities:
 def no_body(number: int) -> InvalidInput:
     """Return the refusal of an id that no living body has."""
     return InvalidInput(f"No living body has the id {number}; ids come from adding bodies and end with remove.")
+
+
+def frozen(array: Array) -> Array:
+    """Return a view of ``array`` that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.counters import Counters
-from choque._core.ids import Identities
+from choque._core.ids import Identities, frozen
 from choque._core.pair_keys import PairFilter
 from choque._core.records import pack_records
 from choque._core.threads import Gate, one_thread
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from choque._core.tree_query import RayHits
     from choque.broad.structure import Structure
 
-Frozen = TypeVar("Frozen", bound=NDArray[Any])
 
 MIN_REMOVED, REMOVED_PER_ROOT = 64, 2
 """Removed bodies stay in the index until they are more than 64 + 2 √n: marking one costs as little as it then adds."""
@@ -114,7 +113,7 @@ class BroadPhase:
     @property
     def ids(self) -> I32:
         """(n,) int32: the ids of the living bodies, ascending; read-only."""
-        return _frozen(self._state.ids)
+        return frozen(self._state.ids)
 
     @property
     def dimension(self) -> int:
@@ -130,7 +129,7 @@ class BroadPhase:
 
     def pairs(self) -> Pairs:
         """Return all overlapping pairs of ids now: (m, 2) int32, smaller id first, sorted; read-only."""
-        return _frozen(self.held_pairs())
+        return frozen(self.held_pairs())
 
     @one_thread
     def held_pairs(self) -> Pairs:
@@ -153,13 +152,13 @@ class BroadPhase:
     @one_thread
     def began(self) -> Pairs:
         """The pairs that overlap now and did not before the latest change: (k, 2) int32, sorted."""
-        return _frozen(self._valid().latest_change().began)
+        return frozen(self._valid().latest_change().began)
 
     @property
     @one_thread
     def ended(self) -> Pairs:
         """The pairs that overlapped before the latest change and do not now: (k, 2) int32, sorted."""
-        return _frozen(self._valid().latest_change().ended)
+        return frozen(self._valid().latest_change().ended)
 
     # Changes
 
@@ -441,9 +440,3 @@ def check_bounds(bounds: object) -> None:
         raise InvalidInput(
             f"A {type(bounds).__name__} was given as bounds; give choque.bounds.Boxes(lower, upper), for example."
         )
-
-
-def _frozen(array: Frozen) -> Frozen:
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -10,12 +10,12 @@ from functools import wraps
 from typing import Any, Literal, Self, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core import threads as _threads
 from choque._core.counters import Counters
-from choque._core.ids import Identities
+from choque._core.ids import Identities, frozen
 from choque._core.pair_sets import Change, difference, no_pairs
 from choque._core.threads import Gate, one_thread
 from choque._core.types import F64, I32, I64, Pairs, Rows
@@ -25,7 +25,6 @@ from choque.interest._member_lists import MemberLists, changes, farthest_move, m
 from choque.interest._patch import LOOSE_SHARE, MIN_LOOSE, Patch, open_patch
 from choque.interest._search import fitting_reach
 
-Frozen = TypeVar("Frozen", bound=NDArray[Any])
 Method = TypeVar("Method", bound=Callable[..., Any])
 SHAPES = ("sphere", "box")
 LASTING_FRAMES = 12  # number of frames that lists are made to serve at the present speed
@@ -160,7 +159,7 @@ class Areas:
     @property
     def ids(self) -> I32:
         """(n,) the ids of all bodies, ascending; positions and radii are in this order."""
-        return _frozen(self._identities.ids)
+        return frozen(self._identities.ids)
 
     @property
     def owners(self) -> I32:
@@ -170,7 +169,7 @@ class Areas:
     @property
     def position(self) -> F64:
         """(n, d) the positions of the bodies, which are the centers of their areas."""
-        return _frozen(self._snapshot(self._bodies.spheres[:, : self._dimension]))
+        return frozen(self._snapshot(self._bodies.spheres[:, : self._dimension]))
 
     @property
     def radius(self) -> F64:
@@ -180,7 +179,7 @@ class Areas:
     @property
     def body_radius(self) -> F64:
         """(n,) the radius of each body."""
-        return _frozen(self._snapshot(self._bodies.spheres[:, 3]))
+        return frozen(self._snapshot(self._bodies.spheres[:, 3]))
 
     @property
     def slack(self) -> float:
@@ -215,17 +214,17 @@ class Areas:
     @one_thread
     def pairs(self) -> Pairs:
         """Return all members as (m, 2) rows of (owner, other), sorted."""
-        return _frozen(self._identities.name(self._current_lists().members()))
+        return frozen(self._identities.name(self._current_lists().members()))
 
     @property
     def entered(self) -> Pairs:
         """(k, 2) the (owner, other) rows, sorted, that are members now and were not before the latest change."""
-        return _frozen(self._change.began)
+        return frozen(self._change.began)
 
     @property
     def left(self) -> Pairs:
         """(k, 2) the (owner, other) rows, sorted, that were members before the latest change and are not now."""
-        return _frozen(self._change.ended)
+        return frozen(self._change.ended)
 
     @_whole
     def update(self, position: ArrayLike) -> None:
@@ -339,7 +338,7 @@ class Areas:
     def _row_of(self, owner: int) -> int:
         return int(self._identities.rows_of([check.whole_number(owner, "owner")])[0])
 
-    def _snapshot(self, array: Frozen) -> Frozen:
+    def _snapshot(self, array: F64) -> F64:
         """Return an array of the bodies that later changes leave as it is."""
         return array.copy() if self._is_behind else array
 
@@ -425,9 +424,3 @@ class Areas:
 
     def _thread_count(self) -> int:
         return _threads.resolve_count(self._requested_threads, len(self))
-
-
-def _frozen(array: Frozen) -> Frozen:
-    view = array.view()
-    view.flags.writeable = False
-    return view
