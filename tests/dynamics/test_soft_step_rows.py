@@ -16,30 +16,28 @@ from choque.dynamics.soft_step.making import make_rows
 @kernel
 def _pass(which: int, table: Any, speed: Any, b: int, numbers: Any) -> None:
     """Run one pass of row 0 between body 0 and body ``b``, or of rows 0 and 1; four bodies move."""
-    h, push, rate, scale, keep = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     if which == 0:
         rows.warm_row(speed, table, 0, 0, b, 4)
     elif which == 1:
-        rows.solve_row(speed, table, 0, 0, b, 4, h, push, rate, scale, keep)
+        rows.solve_row(speed, table, 0, 0, b, 4, numbers, 5)
     else:
-        rows.solve_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, h, push, rate, scale, keep)
+        rows.solve_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, numbers, 5)
 
 
 @kernel
 def _sphere_pass(which: int, table: Any, speed: Any, b: int, numbers: Any) -> None:
     """Run one pass of row 0 of spheres between body 0 and body ``b``, or of rows 0 and 1; four bodies move."""
-    h, push, rate, scale, keep = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     if which == 0:
-        sphere_rows.solve_row(speed, table, 0, 0, b, 4, h, push, rate, scale, keep)
+        sphere_rows.solve_row(speed, table, 0, 0, b, 4, numbers, 5)
     elif which == 1:
-        sphere_rows.relax_row(speed, table, 0, 0, b, 4, h, table[2:])
+        sphere_rows.relax_row(speed, table, 0, 0, b, 4, numbers, table[2:])
     elif which == 2:
-        sphere_rows.solve_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, h, push, rate, scale, keep)
+        sphere_rows.solve_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, numbers, 5)
     else:
-        sphere_rows.relax_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, h, table[2:])
+        sphere_rows.relax_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, numbers, table[2:])
 
 
-NUMBERS = np.array([240.0, 3.0, 20.0, 0.8, 0.2])
+NUMBERS = np.array([240.0, 3.0, 0.0, 1.0, 0.0, 240.0, 3.0, 20.0, 0.8, 0.2])
 
 
 def _bodies(random: np.random.Generator) -> np.ndarray:
@@ -75,8 +73,8 @@ def test_manifolds_on_vectors_do_what_plain_python_does(seed: int) -> None:
     given = table, _bodies(random)
     for b, d in ((1, 3), (4, 4)):
         _same(_pass, rows.warm_row, 0, given, b, (4,))
-        _same(_pass, rows.solve_row, 1, given, b, (4, *NUMBERS))
-        _same(_pass, rows.solve_two_rows, 2, given, b, (2, d, 4, *NUMBERS))
+        _same(_pass, rows.solve_row, 1, given, b, (4, NUMBERS, 5))
+        _same(_pass, rows.solve_two_rows, 2, given, b, (2, d, 4, NUMBERS, 5))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -88,10 +86,10 @@ def test_spheres_on_vectors_do_what_plain_python_does(seed: int) -> None:
     table[:2, sphere_rows.SLIDE + 3], table[:2, sphere_rows.EXTRA] = 0.0, [0, 1]
     given = table, _bodies(random)
     for b, d in ((1, 3), (4, 4)):
-        _same(_sphere_pass, sphere_rows.solve_row, 0, given, b, (4, *NUMBERS))
-        _same(_sphere_pass, sphere_rows.relax_row, 1, given, b, (4, NUMBERS[0], table[2:]))
-        _same(_sphere_pass, sphere_rows.solve_two_rows, 2, given, b, (2, d, 4, *NUMBERS))
-        _same(_sphere_pass, sphere_rows.relax_two_rows, 3, given, b, (2, d, 4, NUMBERS[0], table[2:]))
+        _same(_sphere_pass, sphere_rows.solve_row, 0, given, b, (4, NUMBERS, 5))
+        _same(_sphere_pass, sphere_rows.relax_row, 1, given, b, (4, NUMBERS, table[2:]))
+        _same(_sphere_pass, sphere_rows.solve_two_rows, 2, given, b, (2, d, 4, NUMBERS, 5))
+        _same(_sphere_pass, sphere_rows.relax_two_rows, 3, given, b, (2, d, 4, NUMBERS, table[2:]))
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -76,7 +77,10 @@ class Detected:
     def take_solved(self, solved: Solved, kind: I8) -> None:
         """Take the contacts of bodies of these kinds (n,) from a response that found them itself."""
         self._solved, self._shapes = solved, None
-        self._tally = lambda: tally_of(kind, self.pairs, self.contacts.pairs, [0.0] * len(KINDS))
+        self._tally = partial(self._tally_solved, kind)
+
+    def _tally_solved(self, kind: I8) -> dict[str, KindTally]:
+        return tally_of(kind, self.pairs, self.contacts.pairs, [0.0] * len(KINDS))
 
     @property
     def events(self) -> Events:

@@ -66,19 +66,9 @@ class SolverBodies(NamedTuple):
     @classmethod
     def empty(cls, count: int) -> Self:
         """Return rows for ``count`` bodies, not initialised."""
-        return cls(
-            np.empty(count, np.int8),
-            np.empty(count, np.int32),
-            memory.empty((count, 12), np.float64),
-            memory.empty((count, 3), np.float64),
-            memory.empty(count, np.float64),
-            memory.empty((count, 8), np.float64),
-            memory.empty((count, 16), np.float64),
-            memory.empty((count, 16), np.float64),
-            memory.empty((count, 9), np.float64),
-            memory.empty((count, 4), np.float64),
-            memory.empty((count, 5), np.float64),
-        )
+        wide = [memory.empty((count, width), np.float64) for width in (12, 3, 8, 16, 16, 9, 4, 5)]
+        kinds = np.empty(count, np.int8), np.empty(count, np.int32)
+        return cls._make((*kinds, *wide[:2], memory.empty(count, np.float64), *wide[2:]))
 
     def solids(self) -> PosedSolids:
         """Return the solids, for finding manifolds."""

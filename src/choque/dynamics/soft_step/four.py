@@ -7,7 +7,8 @@ other, and two chains side by side take hardly longer than one. Results are the 
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from llvmlite import ir
@@ -20,6 +21,13 @@ V, W, MOVED, TURNED, SCALE = 0, 4, 8, 12, 15
 """Places in the row of a body: velocity, spin, what it has moved and turned in this step, and 1/√m; see `bodies`."""
 
 TOUCHED, SPEED, HELD = 8, 9, 13  # places in a row of `Kept.held`, and the width of it
+
+FREE, SOFT, STATIC = 0, 5, 10
+"""Places in the array of rates: without a bias, with that of two moving bodies, and with that of a static body.
+
+Five numbers each: 1/h, the greatest speed at which bodies are pushed apart, the speed for each unit of overlap, how
+much of a change of speed is demanded at once, and how much of the impulse so far is given up.
+"""
 
 Contact: TypeAlias = tuple[Any, Any, Any]  # the row of a contact, and the rows of its bodies A and B
 
@@ -63,9 +71,11 @@ def begin_row(speed: Array, given: Array, pull: Array, row: Int, h: Real, is_lat
 class Four:
     """Writes the code; ``width`` is that of a row."""
 
-    def __init__(self, code: Code, width: int, speed: Pointer, rows: Pointer, *contacts: Contact) -> None:
+    width: ClassVar[int]
+
+    def __init__(self, code: Code, speed: Pointer, rows: Pointer, *contacts: Contact) -> None:
         self.code, self.builder, self.rows, self.speed = code, code.builder, rows, speed
-        self.starts = [code.times(t, width) for t, _, _ in contacts]
+        self.starts = [code.times(t, self.width) for t, _, _ in contacts]
         self.bodies = [[code.times(contact[side], 16) for contact in contacts] for side in (1, 2)]
         self.quarters = range(0, 4 * len(contacts), 4)
         self.kind = ir.VectorType(speed.element, 4 * len(contacts))
@@ -115,6 +125,10 @@ class Four:
 
     def _joined(self, parts: list[Any]) -> Any:
         return parts[0] if len(parts) == 1 else self.code.shuffle(parts[0], parts[1], list(range(8)))
+
+    def bias(self, rates: Pointer, which: Any) -> list[Any]:
+        """Load the five numbers of a bias, each into all lanes: see `FREE`."""
+        return [self.splat(self.code.load(rates, self.code.plus(which, place))) for place in range(5)]
 
     # Lanes
 
@@ -187,3 +201,15 @@ class Four:
     def between(self, velocities: list[Any]) -> Any:
         """Return how the velocity of B differs from that of A, or the way."""
         return self.sub(self.mul(self.scales[1], velocities[1]), self.mul(self.scales[0], velocities[0]))
+
+
+def for_one_and_two(made: type[Four], write: Callable[..., None]) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Return writers of an operation on one contact, and on a contact and the next one; ``write`` writes either."""
+
+    def one(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, *others: Any) -> None:
+        write(made(code, speed, rows, (t, a, b)), *others)
+
+    def two(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, c: Any, d: Any, *others: Any) -> None:
+        write(made(code, speed, rows, (t, a, b), (code.plus(t, 1), c, d)), *others)
+
+    return one, two

@@ -28,17 +28,14 @@ class Rest(NamedTuple):
 
     def copy(self) -> Rest:
         """Return copies of all columns."""
-        vectors = self.position.copy(), self.acceleration.copy()
-        return Rest(self.awake.copy(), self.still.copy(), self.island.copy(), *vectors)
+        return Rest._make(column.copy() for column in self)
 
 
 @kernel
 def find_changed(rest: Rest, columns: Columns, static: Bools, is_waking: U8) -> Any:
     """Mark the islands of sleepers that were given a velocity, or another position or acceleration.
 
-    Return how many bodies are awake.
-
-    A static body is awake while it has a velocity of its own.
+    Return how many bodies are awake; a static body is while it has a velocity of its own.
     """
     awake, _, island, rest_position, rest_acceleration = rest
     position, velocity, spin, acceleration = columns[2], columns[4], columns[5], columns[6]
@@ -82,15 +79,13 @@ def wake_islands(rest: Rest, is_waking: U8) -> None:
 
 
 @kernel
-def join_touching(
-    order: Rows, moving: Integer, contacts: tuple[Any, Any, Any, Any], asleep: I32, work: tuple[Any, Any]
-) -> None:
+def join_touching(order: Rows, moving: Integer, contacts: tuple[I32, I32], asleep: I32, work: tuple[Any, Any]) -> None:
     """Join bodies that touch, and those of one sleeping island: union-find with path halving, in the solver's order.
 
-    ``contacts`` are as for `settle`; ``asleep`` the island of each sleeper. ``work`` are two arrays (n,) of rows of the
-    solver; the first becomes the parent of each moving body.
+    ``contacts`` are both bodies of each contact; ``asleep`` the island of each sleeper. ``work`` are two arrays (n,) of
+    rows of the solver; the first becomes the parent of each moving body.
     """
-    spheres, sphere_count, manifolds, manifold_count = contacts
+    ones, others = contacts
     parent, first_of = work
     for row in range(order.size):
         first_of[row] = -1
@@ -101,12 +96,9 @@ def join_touching(
             if first_of[island] < 0:
                 first_of[island] = row
             parent[row] = first_of[island]
-    for contact in range(sphere_count):
-        if spheres.a[contact] < moving and spheres.b[contact] < moving:
-            join(parent, spheres.a[contact], spheres.b[contact])
-    for contact in range(manifold_count):
-        if manifolds.a[contact] < moving and manifolds.b[contact] < moving:
-            join(parent, manifolds.a[contact], manifolds.b[contact])
+    for contact in range(ones.size):
+        if ones[contact] < moving and others[contact] < moving:
+            join(parent, ones[contact], others[contact])
     for row in range(moving):
         parent[row] = root_of(parent, row)
 
@@ -115,7 +107,7 @@ def join_touching(
 def settle(
     order: Rows,
     moving: Integer,
-    contacts: tuple[Any, Any, Any, Any],
+    contacts: tuple[I32, I32],
     bodies: SolverBodies,
     before: Rest,
     after: Rest,
@@ -124,21 +116,17 @@ def settle(
 ) -> int:
     """Join bodies that touch to islands, and let those sleep that have been still; return how many bodies are awake.
 
-    ``contacts`` are the pairs of spheres that were solved, their number, those of manifolds, and theirs; ``limits`` the
-    length of the step, the greatest speed of a still body, and working memory.
+    ``contacts`` are both bodies of each contact; ``limits`` the length of the step, the greatest speed of a still body,
+    and working memory.
     """
-    spheres, sphere_count, manifolds, manifold_count = contacts
     dt, slow, work = limits
     speed, frame, size = bodies.speed, bodies.frame, bodies.size
     parent, first_of, longest = work
     join_touching(order, moving, contacts, before.island, (parent, first_of))
     for row in range(moving):
         longest[row] = np.inf
-    for contact in range(sphere_count + manifold_count):
-        if contact < sphere_count:
-            a, b = spheres.a[contact], spheres.b[contact]
-        else:
-            a, b = manifolds.a[contact - sphere_count], manifolds.b[contact - sphere_count]
+    for contact in range(contacts[0].size):
+        a, b = contacts[0][contact], contacts[1][contact]
         if a >= moving or b >= moving:  # a static body with a velocity of its own keeps what it touches awake
             own, other = (a, b) if a < moving else (b, a)
             if before.awake[order[other]]:

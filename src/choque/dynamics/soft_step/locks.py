@@ -30,16 +30,6 @@ class Locks(NamedTuple):
     order: Rows
     flags: Bools
 
-    def begin(self, columns: Columns, bodies: SolverBodies) -> None:
-        """Lock what was loaded."""
-        if len(self.rows):
-            _lock_bodies(*self, columns, bodies)
-
-    def hold(self, bodies: SolverBodies) -> None:
-        """Take away what a pass gave bodies along locked axes."""
-        if len(self.rows):
-            _hold(*self, bodies.speed)
-
     def move(
         self, columns: Columns, bodies: SolverBodies, awake: U8, touched: U8, limits: tuple[float, float, float]
     ) -> tuple[U8, U8]:
@@ -79,7 +69,7 @@ def _free_axes(locked: Any, body: Integer) -> tuple[int, int, int]:
 
 
 @kernel
-def _lock_bodies(rows: Rows, order: Rows, locked: Bools, columns: Columns, bodies: SolverBodies) -> None:
+def lock_bodies(rows: Rows, order: Rows, locked: Bools, columns: Columns, bodies: SolverBodies) -> None:
     """Make the solver's ``rows`` of bodies stiff along what is locked, and take their motion along it away."""
     rotation, spin = columns.rotation, columns.angular_velocity
     speed, frame, pull = bodies.speed, bodies.frame, bodies.pull
@@ -111,14 +101,15 @@ def _lock_bodies(rows: Rows, order: Rows, locked: Bools, columns: Columns, bodie
             speed[row, W + 2] = 0.0
 
 
-@kernel
-def _hold(rows: Rows, order: Rows, locked: Bools, speed: Any) -> None:
-    """Take away what the latest pass gave bodies along locked axes: an impulse of the lock, solved exactly."""
+@helper
+def hold(first: Integer, last: Integer, locks: Locks, speed: Any) -> None:
+    """Take away what the latest pass gave the bodies ``first … last − 1`` along locked axes: an impulse of the lock."""
+    rows, order, locked = locks
     for at in range(rows.size):
-        row = rows[at]
-        for axis in range(3):
-            if locked[order[row], axis]:
-                speed[row, V + axis] = speed[row, MOVED + axis] = 0.0
+        if first <= rows[at] < last:
+            for axis in range(3):
+                if locked[order[rows[at]], axis]:
+                    speed[rows[at], V + axis] = speed[rows[at], MOVED + axis] = 0.0
 
 
 @kernel

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import F32, I32, Integer, Rows
+from choque._core.types import F32, F64, I32, Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.soft_step.bodies import FRICTION, RADIUS, RESTITUTION, ROLLING, SURFACE, SolverBodies, scaled_sum
-from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W, are_apart
+from choque.dynamics.soft_step.four import FREE, MOVED, SCALE, SOFT, STATIC, TURNED, V, W, are_apart
 from choque.dynamics.soft_step.making import make_rows
-from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.rows import (
     APPROACH,
     BOUNCE,
@@ -138,7 +137,7 @@ def warm_manifolds(first: Integer, last: Integer, rows: ManifoldRows, bodies: _S
 
 @helper
 def solve_manifolds(
-    first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer, rates: Rates, has_bias: bool
+    first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer, rates: F64, has_bias: bool
 ) -> None:
     """Normal impulses of all points, then twist and friction.
 
@@ -148,23 +147,18 @@ def solve_manifolds(
     """
     a_row, b_row, _, row = rows
     speed = bodies[0]
-    inverse_h, push = rates.inverse_h, rates.push
     t = first
     while t < last:
         a, b = a_row[t], b_row[t]
-        rate, scale, keep = rates.rate, rates.scale, rates.keep
-        if not has_bias:
-            rate, scale, keep = 0.0, 1.0, 0.0
-        elif a >= moving or b >= moving:
-            rate, scale, keep = rates.static_rate, rates.static_scale, rates.static_keep
+        which = FREE if not has_bias else SOFT if a < moving and b < moving else STATIC
         if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
             c, d = a_row[t + 1], b_row[t + 1]
-            solve_two_rows(speed, row, t, a, b, c, d, moving, inverse_h, push, rate, scale, keep)
+            solve_two_rows(speed, row, t, a, b, c, d, moving, rates, which)
             if row[t + 1, ROLL_LIMIT] > 0 and not has_bias:
                 _roll(row, t + 1, c, d, bodies, moving)
             step = 2
         else:
-            solve_row(speed, row, t, a, b, moving, inverse_h, push, rate, scale, keep)
+            solve_row(speed, row, t, a, b, moving, rates, which)
             step = 1
         if row[t, ROLL_LIMIT] > 0 and not has_bias:
             _roll(row, t, a, b, bodies, moving)

@@ -18,7 +18,6 @@ from choque.dynamics.soft_step.islands import Rest, wake_islands
 from choque.dynamics.soft_step.kept import BALL, COLORS, COUNT, OTHER, STATIC_BALL, WALL, Kept, arrange, part_starts
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE
 from choque.dynamics.soft_step.pieces import Pieces
-from choque.dynamics.soft_step.substeps import part_cuts
 from choque.errors import InvalidInput
 from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
 from choque.narrow.pair import MAX_POINTS
@@ -123,8 +122,8 @@ class Memory:
     def _cut(self) -> I32:
         """Cut the bodies into parts, by their number alone; return the part of each, −1 for static ones."""
         moving = int((self.static == 0).sum())
-        self.cuts = part_cuts(moving, PART_BODIES)
-        parts = len(self.cuts) - 1
+        parts = max(1, round(moving / PART_BODIES))
+        self.cuts = moving * np.arange(parts + 1) // parts
         owner = np.full(len(self.order) + len(self.pieces), -1, np.int32)
         owner[:moving] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.cuts))
         return owner

@@ -21,13 +21,12 @@ from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies,
 from choque.dynamics.soft_step.four import HELD, SPEED, TOUCHED
 from choque.dynamics.soft_step.islands import STILL, find_changed, is_unchanged, join_touching, settle, wake_islands
 from choque.dynamics.soft_step.kept import FEATURES, Kept, adopt, lay_out, list_contacts, recycle
-from choque.dynamics.soft_step.locks import Locks
+from choque.dynamics.soft_step.locks import Locks, lock_bodies
 from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
 from choque.dynamics.soft_step.memory import Memory
 from choque.dynamics.soft_step.pieces import Numbers
-from choque.dynamics.soft_step.rates import THRESHOLD, Rates
 from choque.dynamics.soft_step.spheres import LIVE, SphereRows, prepare_spheres, store_spheres, touch_spheres
-from choque.dynamics.soft_step.substeps import Problem, solve
+from choque.dynamics.soft_step.substeps import THRESHOLD, Problem, Rates, solve
 from choque.errors import InvalidInput
 from choque.narrow.manifolds import ManifoldFinder
 from choque.narrow.manifolds.solids import TRIANGLE, HullFaces
@@ -99,7 +98,7 @@ class SoftStep(Response):
         self._hulls: Any = None
         self._faces = HullFaces.of(None)
         none = np.empty(0, np.int32)
-        self._solved = SphereRows(none, none, _NO_ROWS, _NO_ROWS), 0, ManifoldRows(none, none, none, _NO_ROWS), 0
+        self._solved = SphereRows(none, none, _NO_ROWS, _NO_ROWS), ManifoldRows(none, none, none, _NO_ROWS)
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -160,7 +159,7 @@ class SoftStep(Response):
     def forces(self) -> F64:
         """Return the normal force at each point of the latest contacts (m, 4), in the last sub-step."""
         spheres, manifolds = self._live
-        round_rows, _, flat_rows, _ = self._solved
+        round_rows, flat_rows = self._solved
         found = np.zeros((len(spheres) + len(manifolds), MAX_POINTS))
         found[: len(spheres), 0] = round_rows.row[:, sphere_rows.IMPULSE]
         places = slice(manifold_rows.IMPULSE, manifold_rows.IMPULSE + MAX_POINTS)
@@ -178,7 +177,7 @@ class SoftStep(Response):
         if not moving or not len(found):
             return found
         parent = np.empty(len(order), np.int64)
-        join_touching(order, moving, self._solved, kept.rest.island, (parent, np.empty_like(parent)))
+        join_touching(order, moving, self._touching(), kept.rest.island, (parent, np.empty_like(parent)))
         least = np.full(len(order), np.iinfo(np.int32).max, np.int32)
         ids = kept.ids[order[:moving]]
         np.minimum.at(least, parent[:moving], ids)
@@ -219,17 +218,18 @@ class SoftStep(Response):
         self._touched = np.zeros(count, np.uint8)
         is_locked = bodies.locked[order[:moving]].any(axis=1) if bodies.locked.any() else np.empty(0, np.bool_)
         locks = self._locks = Locks(np.flatnonzero(is_locked), order, bodies.locked)
-        locks.begin(columns, rows)
+        if len(locks.rows):
+            lock_bodies(*locks, columns, rows)
         rates = Rates.of(dt, self.substeps, self.unit, self.hertz, self.damping)
         rebounds = bool(bodies.restitution.any())
         has_extras = rebounds or bool(bodies.rolling.any() or bodies.surface_velocity.any())
         live_s, begins_s, round_rows, held_s = self._prepare_spheres(has_extras, thread_count)
         live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(faces, thread_count)
-        problem = Problem(rows, awake, kept.cuts, round_rows, begins_s, flat_rows, begins_m, rebounds)
-        solve(problem, rates, self.substeps, thread_count, lambda: locks.hold(rows))
+        problem, how = Problem(rows, awake, moving, locks), (self.substeps, thread_count, rebounds)
+        solve(problem, (round_rows, begins_s), (flat_rows, begins_m), kept.cuts, rates, how)
         _share(store_spheres, len(live_s), thread_count, round_rows, rates.threshold, held_s[1])
         _share(store_manifolds, len(live_m), thread_count, flat_rows, rates.threshold, held_m[1])
-        self._solved, self._rate = (round_rows, len(live_s), flat_rows, len(live_m)), rates.inverse_h
+        self._solved, self._rate = (round_rows, flat_rows), 1 / rates.h
         self._live, self._held = (live_s, live_m), (held_s, held_m)
         return len(live_s) + len(live_m)
 
@@ -255,13 +255,13 @@ class SoftStep(Response):
             rest = rest.copy()
             work = np.empty(len(order), np.int64), np.empty(len(order), np.int64), np.empty(len(order))
             slow = (dt, STILL * self.unit, work)
-            awake_count = settle(order, moving, self._solved, rows, kept.rest, rest, columns, slow)
+            awake_count = settle(order, moving, self._touching(), rows, kept.rest, rest, columns, slow)
         before = kept.spheres, kept.manifolds
         # All of the memory changes here, or none of it.
         for name, (slot, held) in zip(("spheres", "manifolds"), self._held, strict=True):
             setattr(kept, name, getattr(kept, name)._replace(slot=slot, held=held))
         kept.rest, kept.steps = rest, kept.steps + 1
-        kept.counts = (self._solved[1], self._solved[3], awake_count)
+        kept.counts = (len(self._solved[0].a), len(self._solved[1].a), awake_count)
         after = kept.spheres, kept.manifolds
         slept, self._slept = self._slept, kept.ids[rest.island >= 0]
         kinds = (kept.former, before, after)
@@ -301,12 +301,9 @@ class SoftStep(Response):
         touch, is_live = memory.empty((total, 4), np.float32), np.empty(total, np.uint8)
         _share(touch_spheres, total, thread_count, kept.pairs, rows, self._awake, touch, is_live)
         live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, self._touched)
-        made = SphereRows(
-            np.empty(len(live), np.int32),
-            np.empty(len(live), np.int32),
-            _rows(len(live), sphere_rows.WIDTH),
-            _rows(len(live) if has_extras else 0, sphere_rows.WIDTH),
-        )
+        count, width = len(live), sphere_rows.WIDTH
+        given = _rows(count, width), _rows(has_extras * count, width)
+        made = SphereRows._make((*np.empty((2, count), np.int32), *given))
         _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, made, held[1])
         return live, begins, made, held
 
@@ -322,14 +319,15 @@ class SoftStep(Response):
             adopt(stale, found, kept, rows, faces.extent, RECYCLED * self.unit, is_live)
         self._found_count = len(stale)
         live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, self._touched)
-        made = ManifoldRows(
-            np.empty(len(live), np.int32),
-            np.empty(len(live), np.int32),
-            np.empty(len(live), np.int32),
-            _rows(len(live), manifold_rows.WIDTH),
-        )
+        empty = _rows(len(live), manifold_rows.WIDTH)
+        made = ManifoldRows._make((*np.empty((3, len(live)), np.int32), empty))
         _share(prepare_manifolds, len(live), thread_count, live, kept[2:], rows, moving, made)
         return live, begins, made, held
+
+    def _touching(self) -> tuple[I32, I32]:
+        """Return both bodies of each contact that was solved, rows of the solver."""
+        spheres, manifolds = self._solved
+        return np.concatenate((spheres.a, manifolds.a)), np.concatenate((spheres.b, manifolds.b))
 
     def _contacts(self) -> Contacts:
         """Return what was solved as contacts of rows of the world, in the order of the pairs."""
@@ -337,7 +335,7 @@ class SoftStep(Response):
         rows, count = self._rows, len(spheres) + len(manifolds)
         found = ContactArrays.empty(count, np.float64, MAX_POINTS)
         found.points[...], found.separations[...], found.features[...] = 0.0, 0.0, 0
-        round_rows, _, flat_rows, _ = self._solved
+        round_rows, flat_rows = self._solved
         kept = self._memory.manifolds
         list_contacts(self._order, rows, round_rows, flat_rows, manifolds, kept.arms, found)
         found.features[len(spheres) :] = kept.marks[manifolds, FEATURES : FEATURES + MAX_POINTS]
@@ -382,10 +380,8 @@ def _most_together(position: Floats, width: float) -> int:
 
 def _damp(bodies: State, dt: float) -> None:
     """Slow bodies down by their damping, exactly as an implicit step of v' = −damping · v does."""
-    for damping, column in (
-        (bodies.linear_damping, bodies.velocity),
-        (bodies.angular_damping, bodies.angular_velocity),
-    ):
+    both = (bodies.linear_damping, bodies.velocity), (bodies.angular_damping, bodies.angular_velocity)
+    for damping, column in both:
         rows = np.flatnonzero(damping)
         if len(rows):
             column[rows] /= (1 + damping[rows] * damping.dtype.type(dt))[:, np.newaxis]

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from choque._core.lane_code import Array, Code, Int, Pointer, Real, operation
-from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, Contact, Four, V, W
+from choque._core.lane_code import Array, Code, Int, Pointer, operation
+from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, Four, V, W, for_one_and_two
 
 # Places in a row. First columns of four points: what a unit impulse does to the spin of A (12) and of B (12), the gap,
 # the mass, the impulse, its greatest value, the approach, and the lever for the twist; then how an impulse at the first
@@ -33,8 +33,7 @@ FOUR = range(4)
 class Manifold(Four):
     """Writes vector code for manifolds and their bodies: the four lanes are the four points, or x, y, z and a 0."""
 
-    def __init__(self, code: Code, speed: Pointer, rows: Pointer, *contacts: Contact) -> None:
-        super().__init__(code, WIDTH, speed, rows, *contacts)
+    width = WIDTH
 
     def sums(self, one: Any, two: Any, three: Any) -> Any:
         """Return the sums of three vectors, and a 0."""
@@ -145,10 +144,10 @@ def warm_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int) -> 
     _apply_plain(row, speed, (a, b, moving), impulse, (row[SLIDE1], row[SLIDE2], row[TWIST]))
 
 
-def _solve(four: Manifold, moving: Any, inverse_h: Any, push: Any, rate: Any, scale: Any, keep: Any) -> None:
+def _solve(four: Manifold, moving: Any, rates: Pointer, which: Any) -> None:
     """Write the code of solving one manifold, or two."""
     select = four.builder.select
-    inverse_h, push, rate, scale, keep = (four.splat(each) for each in (inverse_h, push, rate, scale, keep))
+    inverse_h, push, rate, scale, keep = four.bias(rates, which)
     closing = four.at_points(four.between(four.velocities), four.spins)
     way, turned = ([four.of_bodies(bodies, at) for bodies in four.bodies] for at in (MOVED, TURNED))
     moved = four.at_points(four.between(way), turned)
@@ -165,64 +164,30 @@ def _solve(four: Manifold, moving: Any, inverse_h: Any, push: Any, rate: Any, sc
     four.finish(moving)
 
 
-def _solve_one(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, *numbers: Any) -> None:
-    _solve(Manifold(code, speed, rows, (t, a, b)), *numbers)
-
-
-def _solve_two(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, c: Any, d: Any, *numbers: Any) -> None:
-    _solve(Manifold(code, speed, rows, (t, a, b), (code.plus(t, 1), c, d)), *numbers)
+_solve_one, _solve_two = for_one_and_two(Manifold, _solve)
 
 
 @operation(_solve_one)
-def solve_row(
-    speed: Array,
-    rows: Array,
-    t: Int,
-    a: Int,
-    b: Int,
-    moving: Int,
-    inverse_h: Real,
-    push: Real,
-    rate: Real,
-    scale: Real,
-    keep: Real,
-) -> None:
-    """Solve the normal impulses of manifold ``t``, then twist and friction.
-
-    The soft bias is ``rate``, ``scale`` and ``keep``; 0, 1 and 0 are none.
-    """
-    _solve_row_plain(speed, rows, t, a, b, moving, inverse_h, push, rate, scale, keep)
+def solve_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, rates: Array, which: Int) -> None:
+    """Solve the normal impulses of manifold ``t``, then twist and friction; the bias is ``rates[which:which + 5]``."""
+    _solve_row_plain(speed, rows[t], (a, b, moving), rates[which : which + 5])
 
 
 @operation(_solve_two)
 def solve_two_rows(
-    speed: Array,
-    rows: Array,
-    t: Int,
-    a: Int,
-    b: Int,
-    c: Int,
-    d: Int,
-    moving: Int,
-    inverse_h: Real,
-    push: Real,
-    rate: Real,
-    scale: Real,
-    keep: Real,
+    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, rates: Array, which: Int
 ) -> None:
     """Solve manifold ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
-    _solve_row_plain(speed, rows, t, a, b, moving, inverse_h, push, rate, scale, keep)
-    _solve_row_plain(speed, rows, t + 1, c, d, moving, inverse_h, push, rate, scale, keep)
+    _solve_row_plain(speed, rows[t], (a, b, moving), rates[which : which + 5])
+    _solve_row_plain(speed, rows[t + 1], (c, d, moving), rates[which : which + 5])
 
 
 # Plain Python
 
 
-def _solve_row_plain(
-    speed: Any, rows: Any, t: int, a: int, b: int, moving: int, inverse_h: float, push: float, *bias: float
-) -> None:
-    rate, scale, keep = bias
-    row = rows[t]
+def _solve_row_plain(speed: Any, row: Any, at: tuple[int, int, int], bias: Any) -> None:
+    a, b, moving = at
+    inverse_h, push, rate, scale, keep = bias
     closing, moved = _at_points(row, speed, V, a, b), _at_points(row, speed, MOVED, a, b)
     gap, mass, before = (row[at : at + 4].astype(np.float64) for at in (GAP, MASS, IMPULSE))
     gap += moved

@@ -7,12 +7,11 @@ is written twice, as in `rows`, and for the same reasons rows are in float32 and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-from choque._core.lane_code import I64, Array, Code, Int, Pointer, Real, operation
+from choque._core.lane_code import I64, Array, Code, Int, Pointer, operation
 from choque._core.vector import Vector, cross, dot
-from choque.dynamics.soft_step.four import MOVED, SCALE, Contact, Four, V, W
+from choque.dynamics.soft_step.four import FREE, MOVED, SCALE, Contact, Four, V, W, for_one_and_two
 
 # Places in a row; vectors take three, with something else behind them.
 NORMAL, EXTRA, GAP, MASS, IMPULSE, GREATEST = 0, 3, 4, 5, 6, 7
@@ -25,8 +24,10 @@ WIDTH = 16  # of both: a row of 64 bytes is a cache line
 class _Sphere(Four):
     """Writes vector code for contacts of spheres and their bodies."""
 
+    width = WIDTH
+
     def __init__(self, code: Code, speed: Any, rows: Any, *contacts: Contact) -> None:
-        super().__init__(code, WIDTH, speed, rows, *contacts)
+        super().__init__(code, speed, rows, *contacts)
         self.normal = self.three(self.four(NORMAL))
         ways = [self.of_bodies(bodies, MOVED) for bodies in self.bodies]
         self.sliding = self.between(self.velocities)
@@ -51,9 +52,9 @@ class _Sphere(Four):
                 self.keep(spin, self.bodies[1], W)
 
 
-def _solve(row: _Sphere, moving: Any, inverse_h: Any, push: Any, rate: Any, scale: Any, keep: Any) -> None:
+def _solve(row: _Sphere, moving: Any, rates: Pointer, which: Any) -> None:
     """Write the code of solving one contact, or two."""
-    inverse_h, push, rate, scale, keep = (row.splat(each) for each in (inverse_h, push, rate, scale, keep))
+    inverse_h, push, rate, scale, keep = row.bias(rates, which)
     mass, before = row.get(MASS), row.get(IMPULSE)
     far = row.mul(mass, row.add(row.closing, row.mul(row.gap, inverse_h)))
     aim = row.most(row.mul(rate, row.gap), row.sub(row.zero, push))
@@ -62,9 +63,9 @@ def _solve(row: _Sphere, moving: Any, inverse_h: Any, push: Any, rate: Any, scal
     row.finish(moving, row.mul(change, row.normal), [])
 
 
-def _relax(row: _Sphere, moving: Any, inverse_h: Any, more: Pointer) -> None:
+def _relax(row: _Sphere, moving: Any, rates: Pointer, more: Pointer) -> None:
     """Write the code of relaxing one contact, or two; ``more`` are the rows with `DRIVE`."""
-    ahead = row.add(row.closing, row.mul(row.most(row.gap, row.zero), row.splat(inverse_h)))
+    ahead = row.add(row.closing, row.mul(row.most(row.gap, row.zero), row.bias(rates, FREE)[0]))
     now, change = row.keep_impulse(row.sub(row.get(IMPULSE), row.mul(row.get(MASS), ahead)))
     arms = [row.get(place) for place in (ARM_A, ARM_B)]
     spin = row.add(row.mul(arms[0], row.spins[0]), row.mul(arms[1], row.spins[1]))
@@ -83,81 +84,45 @@ def _relax(row: _Sphere, moving: Any, inverse_h: Any, more: Pointer) -> None:
     row.finish(moving, by, spins)
 
 
-def _one(write: Callable[..., None]) -> Callable[..., None]:
-    def write_one(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, *numbers: Any) -> None:
-        write(_Sphere(code, speed, rows, (t, a, b)), *numbers)
-
-    return write_one
+_solve_one, _solve_two = for_one_and_two(_Sphere, _solve)
+_relax_one, _relax_two = for_one_and_two(_Sphere, _relax)
 
 
-def _two(write: Callable[..., None]) -> Callable[..., None]:
-    def write_two(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, c: Any, d: Any, *numbers: Any) -> None:
-        write(_Sphere(code, speed, rows, (t, a, b), (code.plus(t, 1), c, d)), *numbers)
-
-    return write_two
-
-
-@operation(_one(_solve))
-def solve_row(
-    speed: Array,
-    rows: Array,
-    t: Int,
-    a: Int,
-    b: Int,
-    moving: Int,
-    inverse_h: Real,
-    push: Real,
-    rate: Real,
-    scale: Real,
-    keep: Real,
-) -> None:
-    """Solve the normal impulse of contact ``t``, with the soft bias ``rate``, ``scale`` and ``keep``."""
-    _solve_plain(rows[t], speed, (a, b, moving), inverse_h, push, (rate, scale, keep))
+@operation(_solve_one)
+def solve_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, rates: Array, which: Int) -> None:
+    """Solve the normal impulse of contact ``t``, with the soft bias ``rates[which:which + 5]``."""
+    _solve_plain(rows[t], speed, (a, b, moving), rates[which : which + 5])
 
 
-@operation(_two(_solve))
+@operation(_solve_two)
 def solve_two_rows(
-    speed: Array,
-    rows: Array,
-    t: Int,
-    a: Int,
-    b: Int,
-    c: Int,
-    d: Int,
-    moving: Int,
-    inverse_h: Real,
-    push: Real,
-    rate: Real,
-    scale: Real,
-    keep: Real,
+    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, rates: Array, which: Int
 ) -> None:
     """Solve contact ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
-    _solve_plain(rows[t], speed, (a, b, moving), inverse_h, push, (rate, scale, keep))
-    _solve_plain(rows[t + 1], speed, (c, d, moving), inverse_h, push, (rate, scale, keep))
+    _solve_plain(rows[t], speed, (a, b, moving), rates[which : which + 5])
+    _solve_plain(rows[t + 1], speed, (c, d, moving), rates[which : which + 5])
 
 
-@operation(_one(_relax))
-def relax_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, inverse_h: Real, more: Array) -> None:
+@operation(_relax_one)
+def relax_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, rates: Array, more: Array) -> None:
     """Solve the normal impulse of contact ``t`` without the bias, then friction."""
-    _relax_plain(rows[t], more[t : t + 1], speed, (a, b, moving), inverse_h)
+    _relax_plain(rows[t], more[t : t + 1], speed, (a, b, moving), rates[FREE])
 
 
-@operation(_two(_relax))
+@operation(_relax_two)
 def relax_two_rows(
-    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, inverse_h: Real, more: Array
+    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, rates: Array, more: Array
 ) -> None:
     """Relax contact ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
-    _relax_plain(rows[t], more[t : t + 1], speed, (a, b, moving), inverse_h)
-    _relax_plain(rows[t + 1], more[t + 1 : t + 2], speed, (c, d, moving), inverse_h)
+    _relax_plain(rows[t], more[t : t + 1], speed, (a, b, moving), rates[FREE])
+    _relax_plain(rows[t + 1], more[t + 1 : t + 2], speed, (c, d, moving), rates[FREE])
 
 
 # Plain Python
 
 
-def _solve_plain(
-    row: Any, speed: Any, at: tuple[int, int, int], inverse_h: float, push: float, bias: tuple[float, float, float]
-) -> None:
-    rate, scale, keep = bias
+def _solve_plain(row: Any, speed: Any, at: tuple[int, int, int], bias: Any) -> None:
+    inverse_h, push, rate, scale, keep = bias
     closing, gap = _closing_and_gap(row, speed, at[0], at[1])
     mass, before = float(row[MASS]), float(row[IMPULSE])
     if gap > 0:

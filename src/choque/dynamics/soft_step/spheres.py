@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.types import F32, I32, U8, Floats, Integer, Rows
-from choque._core.vector import Vector, cross, dot
+from choque._core.types import F32, F64, I32, U8, Floats, Integer, Rows
+from choque._core.vector import Vector, along, cross, dot
 from choque.dynamics.soft_step.bodies import (
     ARM,
     FRICTION,
@@ -25,8 +25,7 @@ from choque.dynamics.soft_step.bodies import (
     SURFACE,
     SolverBodies,
 )
-from choque.dynamics.soft_step.four import MOVED, SCALE, SPEED, TOUCHED, V, W, are_apart
-from choque.dynamics.soft_step.rates import Rates
+from choque.dynamics.soft_step.four import MOVED, SCALE, SOFT, SPEED, STATIC, TOUCHED, V, W, are_apart
 from choque.dynamics.soft_step.sphere_rows import (
     APPROACH,
     ARM_A,
@@ -126,11 +125,11 @@ def prepare_spheres(
         row[t, GAP], row[t, GREATEST] = touch[pair, 3], 0.0
         approach = across = pulled = drive = extra = 0.0
         for axis in range(3):
-            along = np.float64(touch[pair, axis])
-            row[t, NORMAL + axis] = along
+            part = np.float64(touch[pair, axis])
+            row[t, NORMAL + axis] = part
             row[t, SLIDE + axis] = held[at, 1 + axis] if at >= 0 else 0.0
-            across += row[t, SLIDE + axis] * along
-            approach += along * (light_b * speed[b, V + axis] - light_a * speed[a, V + axis])
+            across += row[t, SLIDE + axis] * part
+            approach += part * (light_b * speed[b, V + axis] - light_a * speed[a, V + axis])
         for axis in range(3):
             row[t, SLIDE + axis] -= across * row[t, NORMAL + axis]
         after[t, SPEED] = -approach
@@ -143,9 +142,9 @@ def prepare_spheres(
             drive += row[t, NORMAL + axis] * (material[b, SURFACE + axis] - material[a, SURFACE + axis])
         more[t, APPROACH], more[t, PULL] = approach, pulled
         for axis in range(3):
-            along = material[b, SURFACE + axis] - material[a, SURFACE + axis] - drive * row[t, NORMAL + axis]
-            more[t, DRIVE + axis] = along
-            extra += abs(along)
+            part = material[b, SURFACE + axis] - material[a, SURFACE + axis] - drive * row[t, NORMAL + axis]
+            more[t, DRIVE + axis] = part
+            extra += abs(part)
         more[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
         radius_a, radius_b = ball[a, RADIUS], ball[b, RADIUS]
         radius = radius_a if arm_b == 0 else radius_a * radius_b / (radius_a + radius_b)
@@ -172,31 +171,20 @@ def _between(speed: Any, at: Integer, a: Integer, b: Integer, scale_a: float, sc
     )
 
 
-@forceinline
-def _apply(row: Any, t: Integer, at: tuple[Any, Any, Any], speed: Any, by: Vector, slide: Vector) -> None:
-    """Apply the impulse ``by`` to both bodies; ``slide`` is the part of it that is friction."""
-    a, b, moving = at
-    twist = cross((row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2]), slide)
-    _add(speed, a, V, -speed[a, SCALE], by)
-    _add(speed, a, W, -row[t, ARM_A], twist)
-    if b < moving:
-        _add(speed, b, V, speed[b, SCALE], by)
-        _add(speed, b, W, -row[t, ARM_B], twist)
-
-
 @helper
 def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer) -> None:
     """Apply the impulses so far."""
     a_row, b_row, row, more = rows
     for t in range(first, last):
-        a, b, impulse = a_row[t], b_row[t], row[t, IMPULSE]
+        a, b = a_row[t], b_row[t]
+        normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
         slide = (row[t, SLIDE], row[t, SLIDE + 1], row[t, SLIDE + 2])
-        by = (
-            impulse * row[t, NORMAL] + slide[0],
-            impulse * row[t, NORMAL + 1] + slide[1],
-            impulse * row[t, NORMAL + 2] + slide[2],
-        )
-        _apply(row, t, (a, b, moving), speed, by, slide)
+        by, twist = along(slide, normal, row[t, IMPULSE]), cross(normal, slide)
+        _add(speed, a, V, -speed[a, SCALE], by)
+        _add(speed, a, W, -row[t, ARM_A], twist)
+        if b < moving:
+            _add(speed, b, V, speed[b, SCALE], by)
+            _add(speed, b, W, -row[t, ARM_B], twist)
         if row[t, EXTRA] > 0 and more[t, ROLL_LIMIT] > 0:
             roll = (more[t, ROLL], more[t, ROLL + 1], more[t, ROLL + 2])
             _add(speed, a, W, -more[t, SPIN_A], roll)
@@ -205,39 +193,35 @@ def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, mo
 
 
 @helper
-def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: Rates) -> None:
+def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F64) -> None:
     """Normal impulses, with the soft bias that corrects overlap."""
     a_row, b_row, row, _ = rows
-    inverse_h, push = rates.inverse_h, rates.push
     t = first
     while t < last:
         a, b = a_row[t], b_row[t]
-        rate, scale, keep = rates.rate, rates.scale, rates.keep
-        if b >= moving:
-            rate, scale, keep = rates.static_rate, rates.static_scale, rates.static_keep
+        which = SOFT if b < moving else STATIC
         if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
-            c, d = a_row[t + 1], b_row[t + 1]
-            solve_two_rows(speed, row, t, a, b, c, d, moving, inverse_h, push, rate, scale, keep)
+            solve_two_rows(speed, row, t, a, b, a_row[t + 1], b_row[t + 1], moving, rates, which)
             t += 2
         else:
-            solve_row(speed, row, t, a, b, moving, inverse_h, push, rate, scale, keep)
+            solve_row(speed, row, t, a, b, moving, rates, which)
             t += 1
 
 
 @helper
-def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: Rates) -> None:
+def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F64) -> None:
     """Normal impulses without the bias, so that what it added leaves the velocities again; then friction."""
     a_row, b_row, row, more = rows
     t = first
     while t < last:
         a, b = a_row[t], b_row[t]
         if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
-            relax_two_rows(speed, row, t, a, b, a_row[t + 1], b_row[t + 1], moving, rates.inverse_h, more)
+            relax_two_rows(speed, row, t, a, b, a_row[t + 1], b_row[t + 1], moving, rates, more)
             if row[t + 1, EXTRA] > 0:
                 _roll(rows, t + 1, speed, moving)
             step = 2
         else:
-            relax_row(speed, row, t, a, b, moving, rates.inverse_h, more)
+            relax_row(speed, row, t, a, b, moving, rates, more)
             step = 1
         if row[t, EXTRA] > 0:
             _roll(rows, t, speed, moving)

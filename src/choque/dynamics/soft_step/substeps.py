@@ -1,171 +1,194 @@
-"""The sub-steps: two phases by parts that threads share, and between them the contacts that join two parts.
+"""The sub-steps: passes over all contacts, by parts that threads share, and layers of contacts that join two parts.
 
-Bodies are cut into parts by their number along a Morton curve. Contacts within a part are solved in their order by the
-thread that draws the part; contacts between parts are solved by the calling thread, after all parts. So the result
-does not depend on the number of threads.
+Bodies are cut into parts by their number along a Morton curve. Contacts within a part are solved in their order by one
+thread; contacts between parts are solved before them, or after them in the first pass. So the result does not depend on
+the number of threads. All threads are woken once for all passes: see `choque._core.phases`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+import math
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from choque._core.kernel import kernel
-from choque._core.threads import block_supply, even_borders, run
-from choque._core.types import U8, Floats, Integer, Rows
+from choque._core.kernel import helper, kernel
+from choque._core.phases import NONE_LEFT, Phases, finish_item, next_item, run_phases
+from choque._core.threads import even_borders
+from choque._core.types import F64, U8, Integer, Rows
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import MOVED, V, begin_row
+from choque.dynamics.soft_step.locks import Locks, hold
 from choque.dynamics.soft_step.manifolds import ManifoldRows, bounce_manifolds, solve_manifolds, warm_manifolds
-from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.spheres import SphereRows, bounce_spheres, relax_spheres, solve_spheres, warm_spheres
 
-WARM, SOLVE, RELAX, BOUNCE = range(4)  # phases: warm start; solve with bias and move; relax with friction; rebound
+PARTS, JOINTS = 0, 1  # layers of contacts: those within parts, and those between parts
 
 BOUNCES = 2
 """Passes of rebound: four points of a box share a blow, and after one pass the first ones have taken too little."""
 
-SHARED_FROM = 30_000  # contacts of spheres, or a third as many manifolds; waking a thread does not pay for fewer
+SHARED_FROM = 5_000  # contacts of spheres, or a third as many manifolds; waking a thread does not pay for fewer
+
+HERTZ = 9.0  # the frequency of contacts for each sub-step of a step: 36 Hz with four [Hz]
+PUSH = 3.0  # overlapping bodies part at no more than this speed [m/s]
+THRESHOLD = 1.0  # contacts that meet more slowly than this do not rebound [m/s]
+
+
+class Rates(NamedTuple):
+    """How stiff contacts are, for one length of a step: damped springs (Catto, "Soft Constraints", 2011).
+
+    Twice as stiff against static bodies, and never stiffer than 0.15 of the sub-step's own frequency.
+    """
+
+    h: float  # the length of a sub-step [s]
+    threshold: float  # contacts slower than this do not rebound [unit/s]
+    bias: F64  # (15,): see `FREE`
+
+    @classmethod
+    def of(cls, dt: float, substeps: int, unit: float, hertz: float | None, damping: float) -> Self:
+        """Return the rates of steps of ``dt`` seconds; ``unit`` is the length of a metre."""
+        h = dt / substeps
+        frequency = min(HERTZ * substeps if hertz is None else hertz, 0.15 / h)
+        biases = (0.0, 1.0, 0.0), _softness(frequency, damping, h), _softness(2 * frequency, damping, h)
+        return cls(h, THRESHOLD * unit, np.array([(1 / h, PUSH * unit, *each) for each in biases]).ravel())
+
+
+def _softness(hertz: float, damping: float, h: float) -> tuple[float, float, float]:
+    """Return rate, scale and keep of a spring of this frequency and damping ratio, for sub-steps of ``h`` seconds."""
+    omega = 2 * math.pi * hertz
+    first = 2 * damping + h * omega
+    second = h * omega * first
+    scale = second / (1 + second)
+    return scale * omega / first, scale, 1 / (1 + second)
 
 
 class Problem(NamedTuple):
-    """All that a step solves."""
+    """All that a step solves, but the contacts."""
 
     bodies: SolverBodies
     awake: U8
-    cuts: Rows  # (p + 1,): the first body of each part
-    spheres: SphereRows
-    sphere_starts: Rows  # (p + 2,): the first contact of each part; the last part are contacts between parts
-    manifolds: ManifoldRows
-    manifold_starts: Rows
-    rebounds: bool  # whether any body has a restitution
+    moving: int  # the number of bodies that are not static
+    locks: Locks
 
 
-def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int, hold: Callable[[], None]) -> None:
-    """Advance the velocities and the ways of all bodies by a step of ``substeps`` sub-steps.
+class Layers(NamedTuple):
+    """Stretches of contacts by layers; those of one layer share no body that moves."""
 
-    ``hold`` is called after each pass over all contacts: it stops bodies along locked axes.
+    starts: Rows  # (l + 1,): the first stretch of each layer
+    stretches: Rows  # (s, 6): the first and last body, contact of spheres, and manifold of each
+    passes: int  # over all layers: the first applies impulses, then two in each sub-step
 
-    Sub-steps: accelerations and the impulses so far; solve; move; relax. Then rebound. After Catto's "Soft Step".
+    @classmethod
+    def of(cls, cuts: Rows, spheres: Rows, manifolds: Rows, threads: int, passes: int) -> Self:
+        """Return the layers for parts that begin at these bodies (p + 1,) and contacts (p + 2,)."""
+        borders = even_borders(spheres[:-1] + 3 * manifolds[:-1], 2 * threads if threads > 1 else 1)
+        edges = np.array([*borders, len(cuts)])
+        ends = np.stack((np.append(cuts, cuts[-1])[edges], spheres[edges], manifolds[edges]), axis=1)
+        stretches = np.concatenate((ends[:-1], ends[1:]), axis=1)
+        return cls(np.array([0, len(stretches) - 1, len(stretches)]), stretches, passes)
+
+
+def solve(
+    problem: Problem,
+    spheres: tuple[SphereRows, Rows],
+    manifolds: tuple[ManifoldRows, Rows],
+    cuts: Rows,
+    rates: Rates,
+    how: tuple[int, int, bool],
+) -> None:
+    """Advance the velocities and the ways of all bodies by a step, after Catto's "Soft Step".
+
+    Contacts come with the first of each part, and of those between parts; ``how`` is the number of sub-steps, of
+    threads, and whether any body has a restitution. Sub-steps: accelerations and impulses so far; solve; move; relax.
 
     The directions of all impulses stay the same in a step, so the impulses so far need no pass over the contacts: what
     they do to a body is the sum of what changed its velocity before. Only those of the step before are applied contact
     by contact.
     """
-    parts = len(problem.cuts) - 1
-    work = int(problem.sphere_starts[-1]) + 3 * int(problem.manifold_starts[-1])
-    threads = min(thread_count, parts) if work >= SHARED_FROM else 1
-    for substep in range(substeps):
-        _begin(int(problem.cuts[-1]), problem.bodies, problem.awake, rates.h, substep == 0)
-        if substep == 0:
-            _share(WARM, parts, threads, problem, rates)
-            _run(WARM, parts, parts + 1, problem, rates)
-            hold()
-        _run(SOLVE, parts, parts + 1, problem, rates)
-        _share(SOLVE, parts, threads, problem, rates)
-        hold()
-        _run(RELAX, parts, parts + 1, problem, rates)
-        _share(RELAX, parts, threads, problem, rates)
-        hold()
-    for _ in range(BOUNCES if problem.rebounds else 0):
-        _run(BOUNCE, 0, 1, problem, rates)
-        hold()
-
-
-def _share(phase: int, parts: int, thread_count: int, problem: Problem, rates: Rates) -> None:
-    if thread_count == 1:
-        _run(phase, 0, parts, problem, rates)
-        return
-    # Few stretches of parts: to call a kernel takes 20 µs, during which no other thread can call one.
-    borders = even_borders(problem.sphere_starts[:-1] + 3 * problem.manifold_starts[:-1], 2 * thread_count)
-    draw = block_supply(2 * thread_count, 1)
-
-    def work(_: int) -> None:
-        while (block := draw()) is not None:
-            first, last = borders[block[0]], borders[block[1]]
-            if first < last:
-                _run(phase, first, last, problem, rates)
-
-    run(work, thread_count)
-
-
-def _run(phase: int, first: int, last: int, problem: Problem, rates: Rates) -> None:
-    """Run one phase of the parts ``first … last − 1``: bodies, contacts of spheres, manifolds.
-
-    A kernel for which there is no work is not called, so that it need not be compiled.
-    """
-    bodies, _, cuts, spheres, sphere_starts, manifolds, manifold_starts, _ = problem
-    speed, moving = bodies.speed, int(cuts[-1])
-    if phase == RELAX and first == len(cuts) - 1:
-        _move(moving, len(speed), speed, rates.h)  # static bodies with a velocity of their own
-    if sphere_starts[-1]:
-        _run_spheres(phase, first, last, spheres, sphere_starts, speed, moving, rates)
-    if manifold_starts[-1]:
-        _run_manifolds(phase, first, last, manifolds, manifold_starts, (speed, bodies.frame), moving, rates)
-    if phase == SOLVE and first < len(cuts) - 1:
-        _move(int(cuts[first]), int(cuts[last]), speed, rates.h)
+    substeps, threads, rebounds = how
+    work = int(spheres[1][-1]) + 3 * int(manifolds[1][-1])
+    threads = min(threads, len(cuts) - 1) if work >= SHARED_FROM else 1
+    layers = Layers.of(cuts, spheres[1], manifolds[1], threads, 1 + 2 * substeps)
+    sizes = np.diff(layers.starts)
+    sizes = np.concatenate((sizes, np.tile(np.roll(sizes, -1), 2 * substeps), np.ones(int(rebounds), np.int64)))
+    given = (rows if len(rows.a) else None for rows, _ in (spheres, manifolds))  # what there is none of is not compiled
+    run_phases(_solve, Phases.of(sizes, threads), layers, problem, *given, rates)
 
 
 @kernel
-def _run_spheres(
-    phase: Integer,
-    first: Integer,
-    last: Integer,
-    rows: SphereRows,
-    starts: Rows,
-    speed: Floats,
-    moving: Integer,
+def _solve(
+    phases: Phases,
+    thread: Integer,
+    layers: Layers,
+    problem: Problem,
+    spheres: SphereRows | None,
+    manifolds: ManifoldRows | None,
     rates: Rates,
-) -> None:
-    """Run one phase of the contacts of spheres in the parts ``first … last − 1``."""
-    begin, end = starts[first], starts[last]
-    if phase == WARM:
-        warm_spheres(begin, end, rows, speed, moving)
-    elif phase == SOLVE:
-        solve_spheres(begin, end, rows, speed, moving, rates)
-    elif phase == RELAX:
-        relax_spheres(begin, end, rows, speed, moving, rates)
-    else:
-        bounce_spheres(starts[starts.size - 1], rows, speed, moving, rates.threshold)
+) -> bool:
+    """Run what this thread takes of all passes; return whether nothing is left."""
+    bodies, awake, moving, locks = problem
+    speed = bodies.speed
+    spins = (speed, bodies.frame)
+    starts, stretches, passes = layers
+    count = starts.size - 1
+    phase: Integer = 0
+    while True:
+        item, phase = next_item(phases, thread, phase)
+        if item < 0:
+            return bool(item == NONE_LEFT)
+        turn, layer = phase // count, phase % count
+        if turn == passes:
+            for _ in range(BOUNCES):
+                if spheres is not None:
+                    bounce_spheres(spheres.a.size, spheres, speed, moving, rates.threshold)
+                if manifolds is not None:
+                    bounce_manifolds(manifolds.a.size, manifolds, speed, moving, rates.threshold)
+                hold(0, moving, locks, speed)
+            finish_item(phases.finished)
+            continue
+        is_warm, has_bias = turn == 0, turn % 2 == 1
+        if not is_warm:
+            layer = (layer + 1) % count  # contacts between parts come first
+        at = starts[layer] + item - phases.starts[phase]
+        first, last = stretches[at, 0], stretches[at, 3]
+        if is_warm and layer == PARTS:
+            _begin(first, last, bodies, awake, rates.h, True)
+        elif layer == JOINTS and turn == 1:
+            hold(0, moving, locks, speed)
+        elif layer == JOINTS and not has_bias and not is_warm:
+            _move(moving, speed.shape[0], speed, rates.h)  # static bodies with a velocity of their own
+        if spheres is not None:
+            begin, end = stretches[at, 1], stretches[at, 4]
+            if is_warm:
+                warm_spheres(begin, end, spheres, speed, moving)
+            elif has_bias:
+                solve_spheres(begin, end, spheres, speed, moving, rates.bias)
+            else:
+                relax_spheres(begin, end, spheres, speed, moving, rates.bias)
+        if manifolds is not None:
+            begin, end = stretches[at, 2], stretches[at, 5]
+            if is_warm:
+                warm_manifolds(begin, end, manifolds, spins, moving)
+            else:
+                solve_manifolds(begin, end, manifolds, spins, moving, rates.bias, has_bias)
+        if layer == PARTS and not is_warm:
+            if has_bias:
+                _move(first, last, speed, rates.h)
+            hold(first, last, locks, speed)
+            if not has_bias and turn + 1 < passes:
+                _begin(first, last, bodies, awake, rates.h, False)
+        finish_item(phases.finished)
 
 
-@kernel
-def _run_manifolds(
-    phase: Integer,
-    first: Integer,
-    last: Integer,
-    rows: ManifoldRows,
-    starts: Rows,
-    bodies: tuple[Floats, Floats],
-    moving: Integer,
-    rates: Rates,
-) -> None:
-    """Run one phase of the manifolds in the parts ``first … last − 1``."""
-    begin, end = starts[first], starts[last]
-    if phase == WARM:
-        warm_manifolds(begin, end, rows, bodies, moving)
-    elif phase != BOUNCE:
-        solve_manifolds(begin, end, rows, bodies, moving, rates, phase == SOLVE)
-    else:
-        bounce_manifolds(starts[starts.size - 1], rows, bodies[0], moving, rates.threshold)
-
-
-@kernel
-def _begin(moving: Integer, bodies: SolverBodies, awake: U8, h: float, is_first: bool) -> None:
+@helper
+def _begin(first: Integer, last: Integer, bodies: SolverBodies, awake: U8, h: float, is_first: bool) -> None:
     """Begin a sub-step: the accelerations, and all impulses that acted in the sub-steps before."""
-    for row in range(moving):
+    for row in range(first, last):
         begin_row(bodies.speed, bodies.given, bodies.pull, row, h if awake[row] else 0.0, not is_first)
 
 
-@kernel
-def _move(first: Integer, last: Integer, speed: Floats, h: float) -> None:
+@helper
+def _move(first: Integer, last: Integer, speed: F64, h: float) -> None:
     for row in range(first, last):
         for part in range(8):
             speed[row, MOVED + part] += h * speed[row, V + part]
-
-
-def part_cuts(moving: int, part_bodies: int) -> Rows:
-    """Return the first body of each part, by the number of moving bodies alone."""
-    parts = max(1, round(moving / part_bodies))
-    return np.array([moving * part // parts for part in range(parts + 1)], np.int64)
