@@ -25,7 +25,7 @@ import choque
 from choque._core.records import pack_records
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.broad.auto import CANDIDATES, COORDINATES, WEIGHTS, survey_boxes
+from choque.broad.auto import CANDIDATES, COORDINATES, WEIGHTS, survey_numbers
 from choque.broad.cost_table import CostTable
 from choque.lab.statistics import turn_medians
 
@@ -107,7 +107,7 @@ def measure(setting: Setting, candidates: Sequence[str]) -> dict[str, Any]:
     """One place: where it lies, and what each candidate takes there."""
     frames, n = frames_of(setting), setting["n"]
     previous, records = (pack_records(Boxes(*frame), True, 1) for frame in (*frames[:1], *frames)[-2:])
-    where = map(float, survey_boxes(records, previous if len(frames) > 1 else None))
+    where = survey_numbers(records, previous if len(frames) > 1 else None).tolist()
     names = [
         name
         for name in candidates

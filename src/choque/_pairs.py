@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from numpy.typing import ArrayLike
 
 from choque._core import check
+from choque._core.overlap import Columns
 from choque._core.records import Corners, pack_records
 from choque._core.row_pairs import BOXES_PER_BODY, list_alike
 from choque._core.threads import resolve_count
 from choque._core.types import Floats, Pairs
 from choque.bounds import Boxes
-from choque.broad.brute import list_few
+from choque.broad.brute import MAX_LISTED, list_few
 from choque.broad.index import find
 from choque.errors import InvalidInput
 
 if TYPE_CHECKING:
     from choque.broad.auto import Auto, Choice
-
-MAX_LISTED = 256
-"""Up to this number of boxes, one kernel that lists all pairs takes less time than making a broad phase."""
 
 
 @overload
@@ -163,7 +161,9 @@ def _at_once(lower: Floats, upper: Floats, closed: bool, threads: int | None) ->
     if count > MAX_LISTED and check.boolean(closed, "closed") and lower.shape[1] == 3:
         return list_alike(Corners.of(lower, upper), thread_count)
     records = pack_records(Boxes(lower, upper), check.boolean(closed, "closed"), thread_count)
-    return list_few(records) if count <= MAX_LISTED else list_alike(Corners.of_records(records), thread_count)
+    if count <= MAX_LISTED:
+        return list_few(Columns.of(records))[0]
+    return list_alike(Corners.of_records(records), thread_count)
 
 
 def explain(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,12 @@ from choque._core.records import pack_records
 from choque._core.types import Floats
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.broad.auto import survey_boxes
+from choque.broad.auto import COORDINATES, survey_numbers
+
+
+def survey_boxes(records: Floats, previous: Floats | None = None) -> SimpleNamespace:
+    """What a sample of the boxes says, by name."""
+    return SimpleNamespace(**dict(zip(COORDINATES, survey_numbers(records, previous).tolist(), strict=True)))
 
 
 def records_of(boxes: Boxes) -> Floats:
@@ -25,7 +32,7 @@ def test_it_foresees_what_a_grid_takes(scene: str) -> None:
     grid = create("grid", boxes)
     grid.count()
     survey = survey_boxes(records_of(boxes))
-    assert survey.box_count == 20_000
+    assert survey.n == 20_000
     assert survey.size_classes == grid.index.level_count == 1
     assert 0.5 < survey.grid_tests / (grid.counters.tests / 20_000) < 2.0
 

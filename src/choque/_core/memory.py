@@ -64,9 +64,7 @@ class _Lease:
         self.__array_interface__ = block.__array_interface__
 
     def __del__(self) -> None:
-        if (
-            self._block is not None and _give_back is not None
-        ):  # at interpreter shutdown, globals may be gone before objects
+        if self._block is not None and _give_back is not None:  # globals may be gone when the interpreter ends
             _give_back(self._block)
 
 

@@ -28,6 +28,7 @@ MAX_CELLS = 16_000  # along x: a box notes two cell numbers of 14 bits
 MAX_ROWS_ALONG = 4_096
 BOXES_PER_ROW = 16  # at least this many on average, so that memory stays linear
 MARGIN = 1.0001
+MAX_APART = 8  # the largest boxes, if no more than this, are tested against all: in less time than a level takes
 
 
 class Levels(NamedTuple):
@@ -40,9 +41,9 @@ class Levels(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """Which level a box belongs to, where there are several or giants."""
+    """Which level a box belongs to, where there are several or giants: boxes far out, or few that are larger."""
 
-    numbers: I64  # (classes,) int64: the level of each class of sizes, see `class_of`
+    numbers: I64  # (classes,) int64: the level of each class of sizes, see `class_of`; −1 for giants
     limit: float  # boxes that reach so far out are giants; infinity if there are none
 
 
@@ -76,8 +77,10 @@ def choose_levels(boxes: Corners, found: Survey, shares: list[tuple[int, int]]) 
     each = np.zeros((len(shares), CLASSES, 10))
     each[:, :, 1:4], each[:, :, 4:7] = np.inf, -np.inf
     threads.run(lambda k: _survey_classes(*shares[k], boxes, limit, each[k]), len(shares))
-    merged = (each[..., :1].sum(axis=0), each[..., 1:4].min(axis=0), each[..., 4:].max(axis=0))
-    return _join_classes(np.concatenate(merged, axis=1), boxes, limit)
+    if len(shares) > 1:
+        each[0, :, :1], each[0, :, 1:4] = each[..., :1].sum(axis=0), each[..., 1:4].min(axis=0)
+        each[0, :, 4:] = each[..., 4:].max(axis=0)
+    return _join_classes(each[0], boxes, limit)
 
 
 def _limit(boxes: Corners) -> float:
@@ -92,8 +95,12 @@ def _join_classes(classes: F64, boxes: Corners, limit: float) -> tuple[Levels, C
     """
     numbers = np.full(len(classes), -1)
     levels: list[F64] = []
-    for place in np.flatnonzero(classes[:, 0])[::-1]:
+    places, total = classes[:, 0].nonzero()[0][::-1].tolist(), 0.0
+    for place in places:
         own = classes[place]
+        total += own[0]
+        if total <= MAX_APART and place != places[-1]:
+            continue
         if levels and (own[7:].max() * 4 > levels[-1][7:].max() or len(levels) == MAX_LEVELS):
             last = levels[-1]
             last[0] += own[0]

@@ -3,7 +3,7 @@
 Space is cut into cells; a *row* is a line of cells along x. A box belongs to the row and cell of its lower corner. The
 boxes of a row lie sorted along x, in eight columns: six bounds, the number of the box, and a word that says where its
 partners can be. Boxes whose largest edges differ by more than about fourfold have rows of their own, in *levels*, the
-largest boxes first; boxes that are infinite or too far out for a cell number form a last row, the giants.
+largest boxes first; the last row has the giants: infinite boxes, boxes too far out for a cell number, the few largest.
 
 How it is built:
 
@@ -135,9 +135,10 @@ def _place_of(boxes: Any, i: Integer, levels: Any, classes: Any, only: Any, gian
     origin, per_unit, first_row, along_y = only
     if classes is not None:
         edge = largest_edge(boxes, i, classes.limit)
-        if edge < 0:
+        level = classes.numbers[class_of(edge)] if edge >= 0 else np.int64(-1)
+        if level < 0:
             return giants, np.uint32(0)
-        origin, per_unit, first_row, along_y = _frame_of(levels, classes.numbers[class_of(edge)])
+        origin, per_unit, first_row, along_y = _frame_of(levels, level)
     x = np.uint32((lower[at] - origin[0]) * per_unit[0])
     y = np.int64((lower[at + 1] - origin[1]) * per_unit[1])
     z = np.int64((lower[at + 2] - origin[2]) * per_unit[2])

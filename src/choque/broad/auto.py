@@ -13,7 +13,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,7 +37,9 @@ CANDIDATES = ("brute", "sap-direct", "sap-incremental", "grid", "bvh")
 """The methods that may be chosen; a table may know more."""
 
 COORDINATES = ("n", "grid_tests", "sweep_tests", "size_classes", "moving", "passed")
-"""Where boxes lie among all sets of boxes: the numbers of a `Survey`."""
+"""Where boxes lie among all sets of boxes: their number; tests that a box would take in a grid of one level, about;
+others that it overlaps along the axis on which they are the fewest, were all spread evenly; fourfold classes of largest
+edges; whether all have just moved (1) or are met for the first time (0); ends of others that an end has passed then."""
 
 WEIGHTS = {"grid_tests": 1.0, "sweep_tests": 0.5, "size_classes": 2.0, "moving": 10.0, "passed": 0.5}
 """How much a decade of each tells methods apart; what moves is not compared with what rests."""
@@ -80,7 +82,7 @@ class Choice:
 class Auto(Index):
     """Uses ``brute``, a sweep, ``grid`` or ``bvh``: the one that was fastest on boxes like these.
 
-    A sample of the boxes is surveyed (`survey_boxes`) and a table of measured times consulted
+    A sample of the boxes is surveyed (`survey_numbers`) and a table of measured times consulted
     (`choque.broad.cost_table`). When few bodies move, a method that follows moves is kept, or a tree takes over.
     `choque.pairs` asks only about boxes of different sizes or in crowds; all others take a grid.
 
@@ -240,35 +242,15 @@ def _changed_rows(before: Any, after: Any, maximum: Integer) -> tuple[int, Any]:
 MIN_SAMPLE, MAX_SAMPLE = 64, 2048
 """Boxes in a sample: about twice the root of their number, so that comparing all of them costs a few percent."""
 
-PER_NEAR = 1.0  # tests that a grid takes for each pair near enough, as compared with the grid's own probe
 
+def survey_numbers(records: Floats, previous: Floats | None = None, count: int | None = None) -> F64:
+    """Return the `COORDINATES` (6,) of boxes ``records`` (n, 6), which were ``previous`` (n, 6) before they moved.
 
-class Survey(NamedTuple):
-    """A set of boxes by its numbers."""
-
-    box_count: int  # boxes
-    grid_tests: float  # tests that a box would take in a grid of one level, about
-    # others that a box overlaps along the axis on which they are the fewest, were they spread evenly
-    sweep_tests: float
-    size_classes: int  # classes of largest edges, fourfold each, that the sample falls into
-    moving: bool  # whether all of them have just moved; otherwise they are met for the first time
-    passed: float  # ends of others that an end of a box has passed by moving, all axes together, were all spread evenly
-
-
-def survey_boxes(records: Floats, previous: Floats | None = None, count: int | None = None) -> Survey:
-    """Look at boxes ``records`` (n, 6), which were ``previous`` (n, 6) before they moved; infinite ones are left out.
-
-    With ``count`` they are an even sample of that number.
+    Infinite ones are left out. With ``count`` they are an even sample of that number.
 
     Guarantees: the same answer for the same boxes; every (n/s)-th box is looked at and compared with the others of the
     sample, O(n) time in all. Estimates, good to a quarter or so where boxes are crowded.
     """
-    n, grid_tests, sweep_tests, size_classes, moving, passed = survey_numbers(records, previous, count).tolist()
-    return Survey(int(n), grid_tests, sweep_tests, int(size_classes), bool(moving), passed)
-
-
-def survey_numbers(records: Floats, previous: Floats | None, count: int | None = None) -> F64:
-    """Return the fields of a `Survey` as one array (6,)."""
     numbers = np.empty(len(COORDINATES))
     _survey_sample(records, sample_size(len(records)), len(records) if count is None else count, numbers)
     if previous is not None:
@@ -282,13 +264,13 @@ def sample_size(count: int) -> int:
 
 
 def ends_passed(previous: Floats, records: Floats) -> float:
-    """Return only `Survey.passed`, from the smallest sample: O(1) time."""
+    """Return only the last of the `COORDINATES`, from the smallest sample: O(1) time."""
     return float(_passed(previous, records, min(len(records), MIN_SAMPLE)))
 
 
 @kernel
 def _survey_sample(records: Any, size: Integer, count: Integer, numbers: Any) -> None:
-    """Write the fields of a `Survey` of ``count`` boxes that rest to ``numbers``, from a sample of ``size``."""
+    """Write the `COORDINATES` of ``count`` boxes that rest to ``numbers``, from a sample of ``size``."""
     lower, largest = np.empty((3, size), np.float64), np.empty(size, np.float64)
     low, high, longest, total = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for axis in range(3):
@@ -317,7 +299,7 @@ def _survey_sample(records: Any, size: Integer, count: Integer, numbers: Any) ->
         if high[axis] > low[axis]:
             sweep = min(sweep, 2.0 * count * (total[axis] / taken) / (high[axis] - low[axis]))
     near = _count_near(lower, taken, _reach(low, high, longest, count))
-    numbers[1] = PER_NEAR * near * np.float64(count) / (taken * (taken - 1.0))
+    numbers[1] = near * np.float64(count) / (taken * (taken - 1.0))
     numbers[2], numbers[3] = sweep, _count_classes(largest, taken)
 
 

@@ -10,9 +10,11 @@ from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.lanes import append_pairs
 from choque._core.overlap import AT_ONCE, PADDING, Columns, meeting
-from choque._core.pair_keys import pair_key, unpack_pairs
-from choque._core.types import Floats, Integer, Keys, Pairs
+from choque._core.pair_keys import PairFilter, pair_key, unpack_pairs
+from choque._core.types import Integer, Keys, Pairs
 from choque.broad.index import Index
+
+MAX_LISTED = 256  # up to this number of boxes, one kernel that lists all pairs takes less time than preparing a search
 
 
 class Brute(Index):
@@ -33,6 +35,15 @@ class Brute(Index):
         """Test each box against those after it."""
         sink.run(_emit_rows, len(self), self._columns)
 
+    def pairs(self) -> Pairs:
+        """Return all pairs; few boxes need neither a sink nor sorting."""
+        if len(self) > MAX_LISTED:
+            return super().pairs()
+        found, tests = list_few(self._columns, self.table.pair_filter)
+        self.counters.tests += tests
+        self.note_bytes(found.nbytes)
+        return found
+
 
 class AllPairs(Index):
     """Reports every pair that the filter allows and tests none: a narrow phase without a broad phase.
@@ -50,12 +61,13 @@ class AllPairs(Index):
         sink.run(_emit_all, len(self), len(self))
 
 
-def list_few(records: Floats) -> Pairs:
-    """Return the sorted pairs of a few boxes by one kernel, at the least cost. O(n²) memory."""
-    count = len(records)
+def list_few(columns: Columns, pair_filter: PairFilter | None = None) -> tuple[Pairs, int]:
+    """Return the sorted pairs of a few boxes by one kernel, at the least cost, and the tests. O(n²) memory."""
+    count = columns.numbers.size - PADDING
     chunk: Keys = np.empty(count * (count + 1) // 2 + 8, np.uint64)
-    _, written, _ = _emit_rows(0, count, chunk, Columns.of(records))
-    return unpack_pairs(chunk[:written])
+    _, written, tests = _emit_rows(0, count, chunk, columns)
+    kept = written if pair_filter is None else pair_filter.keep_allowed(chunk[:written])
+    return unpack_pairs(chunk[:kept]), tests
 
 
 @kernel

@@ -28,7 +28,7 @@ from choque._core.tree import Tree, make_tree
 from choque._core.tree_query import emit_queries
 from choque._core.types import U32, Floats, Integer, Keys, Pairs
 from choque.bounds import Boxes
-from choque.broad.auto import Choice, sample_size, survey_boxes
+from choque.broad.auto import Choice, sample_size, survey_numbers
 from choque.broad.index import BoxTable, find
 from choque.errors import InvalidInput
 
@@ -85,7 +85,7 @@ def choose(task: Task) -> Choice:
         return Choice("brute", count, dimension, f"{a:,} × {b:,} boxes are few enough to test all pairs")
     indexed = task.a if a <= b else task.b
     sample = pack_records(even_sample(indexed, sample_size(len(indexed))), task.closed, 1, task.dtype)
-    tests = survey_boxes(sample, count=len(indexed)).grid_tests
+    tests = float(survey_numbers(sample, count=len(indexed))[1])
     if tests > MAX_GRID_TESTS:
         why = f"a box would take about {tests:,.0f} tests in a grid; a tree follows crowds of boxes"
         return Choice("bvh", count, dimension, why, tests)

@@ -20,7 +20,7 @@ import numpy as np
 from choque._core.records import pack_records
 from choque._core.types import Floats, Pairs
 from choque.bounds import Boxes
-from choque.broad.auto import COORDINATES, survey_boxes
+from choque.broad.auto import COORDINATES, survey_numbers
 from choque.errors import ChoqueError
 from choque.files import write_pairs
 from choque.lab.candidate import Candidate
@@ -270,8 +270,7 @@ def oracle(lower: Floats, upper: Floats) -> Pairs:
 def _place(frames: Sequence[Frame]) -> dict[str, float]:
     """Return the coordinates of the last frame in the table of ``auto``, without the number of boxes."""
     previous, records = (pack_records(Boxes(*frame), True, 1) for frame in (*frames[:1], *frames)[-2:])
-    survey = survey_boxes(records, previous if len(frames) > 1 else None)
-    place = zip(COORDINATES, map(float, survey), strict=True)
+    place = zip(COORDINATES, survey_numbers(records, previous if len(frames) > 1 else None).tolist(), strict=True)
     return {name: value for name, value in place if name != "n"}
 
 

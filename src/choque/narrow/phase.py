@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -182,7 +181,7 @@ class NarrowPhase:
         if refused >= 0:
             raise _refusal(shapes, pairs, refused)
         groups = _groups(starts)
-        if any(code in _SOLID_CODES for code, _, _ in groups):
+        if not _SOLID_CODES.isdisjoint(code for code, _, _ in groups):
             shapes.check_hulls()
         self._seconds = [0.0] * len(KINDS)
         if count:
@@ -258,8 +257,8 @@ _Group: TypeAlias = tuple[int, int, int]
 
 def _groups(starts: I64) -> list[_Group]:
     """Return the groups that have pairs, by ascending code."""
-    bounds = starts.tolist()
-    return [(code, first, last) for code, (first, last) in enumerate(pairwise(bounds)) if first < last]
+    borders = starts.tolist()
+    return [(code, *borders[code : code + 2]) for code in (starts[1:] > starts[:-1]).nonzero()[0].tolist()]
 
 
 class _Buffers:

