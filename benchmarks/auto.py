@@ -1,6 +1,7 @@
 """Measure and write the table that ``auto`` uses, or evaluate ``auto`` on scenes that are not in it.
 
     python benchmarks/auto.py --output src/choque/broad/auto_table.json    # measures the table; about twelve minutes
+    python benchmarks/auto.py --output … --up-to 3300                      # measures its small places again; four
     python benchmarks/auto.py --judge                                      # how good the shipped table is; four
 
 Processor time of one thread. Candidates take turns, and what counts is the middle of their ratios within a turn: a busy
@@ -140,10 +141,19 @@ def take_turns(names: Sequence[str], frames: Sequence[Any]) -> Any:
     return turn_medians(turns)
 
 
-def make(output: Path | None) -> None:
-    """Measure the table, say how well its first part foresees its second, and write both."""
-    seen = [measure(setting, CANDIDATES) for setting in track(list(table_places()), "the table ")]
-    tuning = [measure(setting, CANDIDATES) for setting in track(list(tuning_places()), "for tuning")]
+def make(output: Path | None, up_to: float) -> None:
+    """Measure the table, say how well its first part foresees its second, and write both.
+
+    Places with more boxes than ``up_to`` stay as they are in ``output``.
+    """
+    before = json.loads(output.read_text())["places"] if output is not None and output.exists() else []
+    known = {json.dumps(place["setting"]): place for place in before if place["setting"]["n"] > up_to}
+
+    def place_of(setting: Setting) -> dict[str, Any]:
+        return known.get(json.dumps(setting)) or measure(setting, CANDIDATES)
+
+    seen = [place_of(setting) for setting in track(list(table_places()), "the table ")]
+    tuning = [place_of(setting) for setting in track(list(tuning_places()), "for tuning")]
     table = CostTable(COORDINATES, CANDIDATES, [(place["coordinates"], place["seconds"]) for place in seen], WEIGHTS)
     print_score("the choice", [(place, table.choose(place["coordinates"]).method) for place in tuning])
     if output is not None:
@@ -174,9 +184,10 @@ def print_score(who: str, choices: Sequence[tuple[dict[str, Any], str]]) -> None
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--output", type=Path, help="where to write the table")
+    parser.add_argument("--up-to", type=float, default=np.inf, help="measure only places with no more boxes than this")
     parser.add_argument("--judge", action="store_true", help="judge the table in use on places held out")
     given = parser.parse_args()
-    judge() if given.judge else make(given.output)
+    judge() if given.judge else make(given.output, given.up_to)
 
 
 if __name__ == "__main__":

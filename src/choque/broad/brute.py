@@ -37,7 +37,7 @@ class Brute(Index):
 
     def pairs(self) -> Pairs:
         """Return all pairs; few boxes need neither a sink nor sorting."""
-        if len(self) > MAX_LISTED:
+        if len(self) > MAX_LISTED or type(self) is not Brute:  # others may emit other pairs, or into another sink
             return super().pairs()
         found, tests = list_few(self._columns, self.table.pair_filter)
         self.counters.tests += tests

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -57,11 +58,16 @@ class MemberLists:
         moved = farthest_move(self.bodies, bodies, thread_count)
         return moved == 0 or 2 * moved < self.slack * (1 - 1e-9)
 
+    @cached_property
+    def _pairs(self) -> Pairs:
+        pairs: Pairs = memory.empty((len(self.others), 2), np.int32)
+        pairs[:, 0] = np.repeat(np.arange(len(self.bodies), dtype=np.int32), np.diff(self.starts))
+        pairs[:, 1] = self.others
+        return pairs
+
     def members(self) -> Pairs:
-        """Return the (owner, other) rows that touch, sorted."""
-        owners = np.repeat(np.arange(len(self.bodies), dtype=np.int32), np.diff(self.starts))
-        pairs = np.stack((owners, self.others), axis=1)
-        return pairs if self.slack == 0 else pairs[self.inside.view(np.bool_)]
+        """Return the (owner, other) rows that touch, sorted; not to be changed."""
+        return self._pairs if self.slack == 0 else self._pairs[self.inside.view(np.bool_)]
 
     def listed(self, row: int) -> I32:
         """Return the rows that touched the area of ``row``, widened by the slack, at the search; ascending."""

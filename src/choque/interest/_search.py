@@ -51,16 +51,8 @@ def find_members(
 ) -> tuple[I32, Rows, int, BodyIndex | None]:
     """Find all bodies that touch an area widened by ``slack``.
 
-    Returns
-    -------
-    others
-        (m,) int32: the rows of the members of each area, ascending, one area after the other.
-    starts
-        (n + 1,) int64: where the members of each owner start.
-    tests
-        The number of tests.
-    index
-        The search structure; None if no body has an area.
+    Return the rows of the members of each area, ascending, one area after the other (m,); where those of each owner
+    start (n + 1,); the number of tests; and the search structure, None if no body has an area.
     """
     has_area = bodies.reach >= 0
     if not has_area.any():
@@ -82,7 +74,8 @@ def find_members(
 
 def _cells_over(bodies: Bodies, area: F64, is_box: bool, thread_count: int) -> Pass | None:
     """Return the bodies in cells for areas of the median size; None if lengths are too large or zero."""
-    position, radius = np.ascontiguousarray(bodies.spheres[:, :3]), np.ascontiguousarray(bodies.spheres[:, 3])
+    position, radius = memory.empty((len(area), 3), np.float64), np.ascontiguousarray(bodies.spheres[:, 3])
+    position[...] = bodies.spheres[:, :3]
     owned = area[area >= 0]
     reach = float(np.median(owned[:: max(1, len(owned) // 1_000)]) + radius.max())
     if not (0 < reach < MAX_EXTENT and np.abs(position).max() < MAX_EXTENT):

@@ -23,7 +23,7 @@ from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import bit_count, list_bits, lowest_bit, prefetch
 from choque._core.pair_keys import key_first, key_second
 from choque._core.point_lanes import near_eight, near_eight_by_axis
-from choque._core.types import F64, I32, I64, Integer
+from choque._core.types import F64, I32, I64, Integer, Keys
 from choque.neighbors._cells import Cells, Images, images_of, points_in
 from choque.neighbors.lists import Lists, write
 
@@ -84,11 +84,12 @@ class Pass(NamedTuple):
 def prepare(near: Group, far: Group, cell: Cells, reach: float, part: int, thread_count: int) -> Pass:
     """Sort the points ``far`` and their images for a search of the neighbours of ``near``, within ``reach``. O(m)."""
     if near is far:
-        points, rows = _sort_points(images_of(far.position, cell, reach), far, reach, thread_count)
+        points, keys = _sort_points(images_of(far.position, cell, reach), far, reach, thread_count)
         owners = points
     else:
         points, _ = _sort_points(images_of(far.position, cell, reach, near.position), far, reach, thread_count)
-        owners, rows = _sort_points(points_in(near.position, cell), near, reach, thread_count, points)
+        owners, keys = _sort_points(points_in(near.position, cell), near, reach, thread_count, points)
+    rows = np.flatnonzero((keys & np.uint64(0xFFFFFFFF)) < np.uint64(len(near.position)))  # without images
     least, most = (float(far.radius.min()), float(far.radius.max())) if far.radius.size else (0.0, 0.0)
     largest = max(float(np.abs(extent_of(each.position)).max()) if len(each.position) else 0.0 for each in (near, far))
     return Pass(owners, rows, points, Rule(cell.vectors[0], reach, least, most, _slack(points, largest), part))
@@ -100,8 +101,9 @@ def prepare_areas(bodies: Group, area: F64, reach: float, is_box: bool, thread_c
     ``area``: the radius of each area (n,), negative for a body without one; ``reach``: of most areas, for the cells.
     """
     count = len(area)
-    images = Images(np.arange(count, dtype=np.int32), bodies.position, np.zeros((count, 3), np.int32))
-    points, _ = _sort_points(images, bodies, reach, thread_count)
+    shift: I32 = memory.empty((count, 3), np.int32)
+    shift[...] = 0
+    points, _ = _sort_points(Images(bodies.atom, bodies.position, shift), bodies, reach, thread_count)
     radius = area[points.group.atom]
     owners = points._replace(group=points.group._replace(radius=radius))
     slack = _slack(points, float(np.abs(extent_of(bodies.position)).max()))
@@ -113,11 +115,8 @@ def prepare_areas(bodies: Group, area: F64, reach: float, is_box: bool, thread_c
 
 def _sort_points(
     images: Images, group: Group, reach: float, thread_count: int, like: Points | None = None
-) -> tuple[Points, I64]:
-    """Sort images of a group into cells for a reach, or into those of ``like``.
-
-    Also returns the places, in that order, of the points themselves, without their images.
-    """
+) -> tuple[Points, Keys]:
+    """Sort images of a group into cells for a reach, or into those of ``like``; also return (cell, image) in order."""
     place = images.place
     count = len(place)
     if like is None:
@@ -139,7 +138,7 @@ def _sort_points(
         threads.over_ranges(_gather_points, count, thread_count, keys, images, group, points)
     for column in (x, y, z):
         column[count:] = np.nan
-    return points, np.flatnonzero((keys & np.uint64(0xFFFFFFFF)) < np.uint64(len(group.position)))
+    return points, keys
 
 
 def _slack(points: Points, largest: float) -> float:
