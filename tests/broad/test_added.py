@@ -104,3 +104,13 @@ def test_bodies_whose_addition_is_interrupted_are_not_there(monkeypatch: pytest.
     assert (made.pairs().tolist(), made.ids.tolist()) == (before, ids)
     assert made.add(Boxes([[0, 0, 0]], [[9, 9, 9]])).tolist() == [903]
     assert len(made.began) == 903
+
+
+@pytest.mark.parametrize("method", ["auto", "bvh", "sap-incremental"])
+def test_nothing_can_be_added_to_a_set_that_grew_and_was_emptied(method: str) -> None:
+    made = create(method, Boxes(np.zeros((2, 3)), np.ones((2, 3))))
+    made.remove(made.add(Boxes(np.zeros((1, 3)), np.ones((1, 3)))))
+    made.remove([0, 1])
+    assert made.add(Boxes(np.empty((0, 3)), np.empty((0, 3)))).size == len(made.pairs()) == 0
+    made.add(Boxes(np.zeros((2, 3)), np.ones((2, 3))))
+    assert len(made.pairs()) == 1

@@ -241,7 +241,7 @@ class BroadPhase:
         records = np.concatenate((widened_records(table, arriving.dtype), arriving))
         identities, new = present.joined(len(bounds))
         table = replace(table, records=records, pair_filter=pair_filter, bounds=kept)
-        is_repeated = state.has_grown and len(bounds) <= len(self) ** 0.5
+        is_repeated = state.has_grown and 0 < len(bounds) <= len(self) ** 0.5
         makes_room = is_repeated and type(state.index).add is not Index.add
         latest = (state.with_room if makes_room else state.over)(table, identities)
         latest.has_grown = True
