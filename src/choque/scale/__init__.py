@@ -14,7 +14,7 @@ from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque.scale._plan import SearchPlan
-    from choque.scale.found import Found, open  # noqa: A004
+    from choque.scale.pair_files import Found, open  # noqa: A004
     from choque.scale.run import join, pairs, plan
     from choque.scale.sweeps import collide, map_worlds
 
@@ -23,5 +23,5 @@ __all__ = ["Found", "SearchPlan", "collide", "join", "map_worlds", "open", "pair
 __getattr__, __dir__ = exporting(
     __name__,
     __all__,
-    {"._plan": "SearchPlan", ".found": "Found open", ".run": "join pairs plan", ".sweeps": "collide map_worlds"},
+    {"._plan": "SearchPlan", ".pair_files": "Found open", ".run": "join pairs plan", ".sweeps": "collide map_worlds"},
 )

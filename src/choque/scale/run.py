@@ -23,9 +23,8 @@ from choque.files.atomic import replacing
 from choque.files.budget import byte_count_of, in_words
 from choque.scale._plan import Order, SearchPlan, Share, identity, least_memory, make_plan
 from choque.scale.executors import Workers, completed, find_workers
-from choque.scale.found import MANIFEST, Found
 from choque.scale.inputs import BoxSet, is_stream, named_file, open_set, spool
-from choque.scale.pair_files import Span, count_pairs, ranges_of_first, sort_range
+from choque.scale.pair_files import MANIFEST, Found, Span, count_pairs, ranges_of_first, sort_range
 from choque.scale.scatter import scatter, starts_file
 from choque.scale.tiles import Tiles
 

@@ -12,20 +12,7 @@ import numpy as np
 from choque._core import check
 from choque._core.types import Pairs
 from choque.errors import InvalidInput
-from choque.scene.columns import (
-    BOX,
-    CAPSULE,
-    GROUND,
-    KIND_WORDS,
-    MAX_VALUE,
-    MESH,
-    SHARED,
-    SOLIDS,
-    SPHERE,
-    TILE,
-    BodyColumns,
-    first_fault,
-)
+from choque.scene.columns import GROUND, KIND_WORDS, MAX_VALUE, TILE, BodyColumns, add_to, first_fault
 from choque.scene.generators import BodyRequest, Generators
 
 if TYPE_CHECKING:
@@ -143,7 +130,7 @@ class BodyScene:
         rows = [np.flatnonzero(self.bodies.kind == kind) for kind in range(len(KIND_WORDS))]
         for kind, members in enumerate(rows):
             if len(members):
-                _add(world, kind, self.bodies.take(members))
+                add_to(world, kind, self.bodies.take(members))
         # Bodies were added kind by kind, because a call adds thousands of one kind; now each moves to its own row.
         place = np.concatenate(rows)
         if (np.diff(place) != 1).any():
@@ -161,47 +148,6 @@ class BodyScene:
         world = self.world(broad="auto", bounds=None, narrow="exact", response="impulse")
         world.step(self.dt)  # a step detects contacts before it moves anything
         return world.contacts().pairs
-
-
-def _add(world: World, kind: int, bodies: BodyColumns) -> None:
-    """Add bodies of one kind."""
-    shared: dict[str, Any] = {
-        "mass": bodies.mass,
-        "velocity": bodies.velocity,
-        "acceleration": bodies.acceleration,
-        "angular_velocity": world.response.angular_velocity(bodies.spin),
-        "rotation": world.response.rotations(bodies.angles),
-        "restitution": bodies.elasticity,
-        **{name: getattr(bodies, name) for name in SHARED},
-    }
-    first, second = bodies.size[:, 0], bodies.size[:, 1]
-    if kind == SPHERE:
-        world.add_spheres(bodies.position, first, **shared)
-    elif kind == CAPSULE:
-        world.add_capsules(bodies.position, first, second, rocket=bodies.rocket, **shared)
-    elif kind == TILE:
-        world.add_tiles(bodies.position, first, second, **shared)
-    elif kind == BOX:
-        _add_solids(world, bodies, shared)
-    else:
-        for row, position in enumerate(bodies.position):
-            own = {key: column[row : row + 1] for key, column in shared.items()}
-            if kind == MESH:
-                world.add_mesh(bodies.mesh[row], position, **own)
-            else:
-                world.add_ground(float(position[1]), **own)
-
-
-def _add_solids(world: World, bodies: BodyColumns, shared: dict[str, Any]) -> None:
-    """Add boxes, and the other solids that occur, each as large as its box."""
-    if not bodies.solid.any():
-        world.add_boxes(bodies.position, bodies.size, **shared)
-        return
-    from choque.narrow.hulls import Hulls
-
-    used, row = np.unique(bodies.solid, return_inverse=True)
-    hulls = Hulls.solids(*("cube" if solid == 0 else SOLIDS[solid] for solid in used.tolist()))
-    world.add_hulls(hulls, bodies.position, 0.5 * bodies.size, row=row.reshape(-1), **shared)
 
 
 def steps_per_second(value: object) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from choque.errors import InvalidInput
 from choque.narrow import shapes
 from choque.narrow.solids import solid_names
 from choque.world.arguments import DEFAULTS as BODY_DEFAULTS
+
+if TYPE_CHECKING:
+    from choque.world import World
 
 SPHERE, CAPSULE, TILE, BOX, GROUND, MESH = (int(kind) for kind in shapes.Kind)
 """The kinds of bodies in scenes; convex bodies are boxes and other solids, see `SOLIDS`."""
@@ -227,6 +230,47 @@ def _sized(kind: int, position: ArrayLike, size: tuple[ArrayLike, ...], attribut
     centers = _column("position", np.atleast_2d(position), None)
     columns = [_typed("size", value, np.float64, (len(centers),)) for value in size]
     return BodyColumns.filled(kind, centers, np.stack(columns, axis=1), **attributes)
+
+
+def add_to(world: World, kind: int, bodies: BodyColumns) -> None:
+    """Add bodies of one kind to a world."""
+    shared: dict[str, Any] = {
+        "mass": bodies.mass,
+        "velocity": bodies.velocity,
+        "acceleration": bodies.acceleration,
+        "angular_velocity": world.response.angular_velocity(bodies.spin),
+        "rotation": world.response.rotations(bodies.angles),
+        "restitution": bodies.elasticity,
+        **{name: getattr(bodies, name) for name in SHARED},
+    }
+    first, second = bodies.size[:, 0], bodies.size[:, 1]
+    if kind == SPHERE:
+        world.add_spheres(bodies.position, first, **shared)
+    elif kind == CAPSULE:
+        world.add_capsules(bodies.position, first, second, rocket=bodies.rocket, **shared)
+    elif kind == TILE:
+        world.add_tiles(bodies.position, first, second, **shared)
+    elif kind == BOX:
+        _add_solids(world, bodies, shared)
+    else:
+        for row, position in enumerate(bodies.position):
+            own = {key: column[row : row + 1] for key, column in shared.items()}
+            if kind == MESH:
+                world.add_mesh(bodies.mesh[row], position, **own)
+            else:
+                world.add_ground(float(position[1]), **own)
+
+
+def _add_solids(world: World, bodies: BodyColumns, shared: dict[str, Any]) -> None:
+    """Add boxes, and the other solids that occur, each as large as its box."""
+    if not bodies.solid.any():
+        world.add_boxes(bodies.position, bodies.size, **shared)
+        return
+    from choque.narrow.hulls import Hulls
+
+    used, row = np.unique(bodies.solid, return_inverse=True)
+    hulls = Hulls.solids(*("cube" if solid == 0 else SOLIDS[solid] for solid in used.tolist()))
+    world.add_hulls(hulls, bodies.position, 0.5 * bodies.size, row=row.reshape(-1), **shared)
 
 
 @dataclass(frozen=True)

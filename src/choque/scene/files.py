@@ -8,9 +8,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 from choque._core import check
 from choque._core.registry import Registry
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
+from choque.files.box_arrays import FrameStore
+from choque.files.boxes import open_boxes, write_frames
+from choque.files.boxes import read_boxes as read_box_arrays
 from choque.files.source import check_suffix, lower_suffix
 from choque.scene import body_scene, box_scene
 from choque.scene.body_scene import BodyScene
@@ -32,16 +37,34 @@ class SceneFormat(NamedTuple):
 FORMATS: Registry[SceneFormat] = Registry(
     "scene format",
     {
-        "aabbs": "choque.scene.formats.boxes:FRAMES",
-        "csv": "choque.scene.formats.boxes:SINGLE_FRAME",
-        "npy": "choque.scene.formats.boxes:SINGLE_FRAME",
-        "npz": "choque.scene.formats.boxes:FRAMES",
-        "parquet": "choque.scene.formats.boxes:SINGLE_FRAME",
+        "aabbs": "choque.scene.files:FRAMES",
+        "csv": "choque.scene.files:SINGLE_FRAME",
+        "npy": "choque.scene.files:SINGLE_FRAME",
+        "npz": "choque.scene.files:FRAMES",
+        "parquet": "choque.scene.files:SINGLE_FRAME",
         "toml": "choque.scene.formats.toml_writer:TOML",
     },
     group="choque.scene_formats",
 )
 """The formats by suffix, without its dot; other packages add theirs by an entry point in ``choque.scene_formats``."""
+
+
+def _read_frames(path: Path) -> BoxScene:
+    """Return the scene in a file of many frames, memory-mapped."""
+    return _box_scene(open_boxes(path))
+
+
+def _read_single_frame(path: Path) -> BoxScene:
+    """Return a file of boxes as a scene of one frame."""
+    lower, upper = read_box_arrays(path)
+    return _box_scene(FrameStore(path.stem, lower[np.newaxis], upper[np.newaxis]))
+
+
+def _box_scene(store: FrameStore) -> BoxScene:
+    return BoxScene(store.name, store.box_count, store.dimension, store.frame_count, store.dtype, motion=store)
+
+
+FRAMES, SINGLE_FRAME = SceneFormat(_read_frames), SceneFormat(_read_single_frame)
 
 
 def body_suffixes() -> tuple[str, ...]:
@@ -144,8 +167,6 @@ def write(path: str | os.PathLike[str], scene: Scene) -> None:
     Frames of boxes are streamed: memory is that of a few frames. ``.aabbs`` is Broadmark's format, in float32.
     """
     if isinstance(scene, BoxScene):
-        from choque.files.boxes import write_frames
-
         write_frames(path, scene.frames(), frame_count=scene.frame_count, name=scene.name)
         return
     if not isinstance(scene, BodyScene):

@@ -6,15 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from choque.errors import UnknownName
-from choque.testing import (  # noqa: F401  (importing them registers their checks)
-    _checks_answer,
-    _checks_copies,
-    _checks_filter,
-    _checks_input,
-    _checks_metamorphic,
-    _checks_motion,
-    _checks_threads,
-)
+
+# Importing them registers their checks.
+from choque.testing import _checks_answer, _checks_input, _checks_metamorphic, _checks_motion, _checks_threads  # noqa: F401
 from choque.testing._subject import Check, Factory, broad_phase
 
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.volumes._body import Body
     from choque.volumes._lattice import Lattice
     from choque.volumes._model import ExtremeVertices
-    from choque.volumes._scene import Scene
+    from choque.volumes._scene import Body, Scene
     from choque.volumes._volume import Volume
     from choque.volumes.collision import Overlap
 
@@ -24,10 +23,9 @@ __getattr__, __dir__ = exporting(
     __name__,
     __all__,
     {
-        "._body": "Body",
         "._lattice": "Lattice",
         "._model": "ExtremeVertices",
-        "._scene": "Scene",
+        "._scene": "Body Scene",
         "._volume": "Volume",
         ".collision": "Overlap",
     },
