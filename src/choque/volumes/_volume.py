@@ -276,11 +276,13 @@ class Volume:
         Compares the sections of both and stops at the first overlap. The first query of a volume computes and caches
         its sections; later queries, also of its translations, take microseconds.
         """
-        return collision.search(self.model, other.model, self._shift_to(other), closed=closed).overlap is not None
+        shift = self._shift_to(other)
+        return collision.search(self.model, other.model, shift, closed=closed).overlap is not None
 
     def collision(self, other: Volume, *, closed: bool = False) -> Overlap | None:
         """Return the first overlap that `collides` finds, or None if the volumes do not collide."""
-        found = collision.search(self.model, other.model, self._shift_to(other), closed=closed)
+        shift = self._shift_to(other)
+        found = collision.search(self.model, other.model, shift, closed=closed)
         if found.overlap is None:
             return None
         lower, upper = map(self.lattice.to_world, found.overlap)
@@ -324,7 +326,8 @@ class Volume:
         return self.lattice.shift_to(lattice_of(other))
 
     def _on_this_lattice(self, other: Volume) -> ExtremeVertices:
-        return other.model.moved(self._shift_to(other))
+        shift = self._shift_to(other)  # first: it refuses what is no volume
+        return other.model.moved(shift)
 
     # Transformations
 
