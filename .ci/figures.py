@@ -53,7 +53,7 @@ COMPILED = {"kernel", "inline", "helper", "forceinline"}
 
 MAX_PARAMETERS = 8
 
-MAX_LINES = 49_740  # of the library; it only goes down
+MAX_LINES = 49_650  # of the library; it only goes down
 
 
 class Figure(NamedTuple):
@@ -290,7 +290,7 @@ def library_lines() -> list[str]:
 
 
 FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
-    "library: files": ("377", 272, lambda: [str(path.relative_to(ROOT)) for path in library()]),
+    "library: files": ("377", 267, lambda: [str(path.relative_to(ROOT)) for path in library()]),
     "library: lines": ("42,000", MAX_LINES, library_lines),
     "private names across packages": ("397", 0, private_names),
     "private imports in tests, no reason given": ("138", 0, unexplained_imports),
