@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.boxes._suppress import Merged, merge, suppress
+    from choque.boxes._merge import Merged, merge
+    from choque.boxes._suppress import suppress
 
 __all__ = ["Merged", "merge", "suppress"]
-__getattr__, __dir__ = exporting(__name__, __all__, {"._suppress": "Merged merge suppress"})
+__getattr__, __dir__ = exporting(__name__, __all__, {"._merge": "Merged merge", "._suppress": "suppress"})
