@@ -329,6 +329,8 @@ def move_boxes(
             low = high = 0.0
             for axis in range(rotation.shape[2]):
                 factor = rotation[turn, slab, axis]
+                if factor == 0:  # nearly half of the components of directions are
+                    continue
                 near, far = np.float64(lower[row, axis]), np.float64(upper[row, axis])
                 if factor < 0:
                     near, far = far, near
