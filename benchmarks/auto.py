@@ -118,7 +118,7 @@ def measure(setting: Setting, candidates: Sequence[str]) -> dict[str, Any]:
     taken = take_turns(names, frames)
     return {
         "setting": setting,
-        "coordinates": {name: round(value, 3) for name, value in zip(COORDINATES, where, strict=True)},
+        "coordinates": {name: round(value, 3) for name, value in zip(COORDINATES, where, strict=False)},
         "seconds": {name: float(f"{value:.3g}") for name, value in zip(names, taken, strict=True)},
     }
 

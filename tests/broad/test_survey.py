@@ -17,7 +17,7 @@ from choque.broad.auto import COORDINATES, survey_numbers
 
 def survey_boxes(records: Floats, previous: Floats | None = None) -> SimpleNamespace:
     """What a sample of the boxes says, by name."""
-    return SimpleNamespace(**dict(zip(COORDINATES, survey_numbers(records, previous).tolist(), strict=True)))
+    return SimpleNamespace(**dict(zip(COORDINATES, survey_numbers(records, previous).tolist(), strict=False)))
 
 
 def records_of(boxes: Boxes) -> Floats:

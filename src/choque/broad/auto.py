@@ -53,6 +53,9 @@ SWITCH_AT = 1.08  # hysteresis: keep the current method while its predicted time
 TAKEN_UP_AT = np.array([1.0, 1.0, 1.15, 1.0, 1.0])
 """The ends that ``sap-incremental`` keeps take the time of three frames to build: they must promise to gain it."""
 
+FEW_LARGER = np.array([1.0, 1.0, 1.0, 1.35, 1.0])
+"""A floor or walls around bodies that are alike: the table does not know them, and a grid looks at sizes then."""
+
 CONSULT_EVERY, MAX_APART = 16, 128
 """Updates of all bodies until the table is consulted again; twice as many each time it confirms the choice."""
 
@@ -194,7 +197,9 @@ class Auto(Index):
         moving = previous is not None
         table = present_table(moving)
         numbers, ratios = survey_numbers(self.records, previous), np.empty(len(CANDIDATES))
-        expect_ratios(numbers, table.arrays, ratios)
+        expect_ratios(numbers[:6], table.arrays, ratios)
+        ratios *= FEW_LARGER if numbers[6] else 1.0
+        ratios /= ratios.min()
         self._passed, self._why = float(numbers[5]), (numbers, ratios)
         if moving and ratios[CANDIDATES.index(self._chosen.name)] < SWITCH_AT:
             return self._chosen.name
@@ -244,14 +249,15 @@ MIN_SAMPLE, MAX_SAMPLE = 64, 2048
 
 
 def survey_numbers(records: Floats, previous: Floats | None = None, count: int | None = None) -> F64:
-    """Return the `COORDINATES` (6,) of boxes ``records`` (n, 6), which were ``previous`` (n, 6) before they moved.
+    """Return the `COORDINATES` of boxes ``records`` (n, 6), which were ``previous`` (n, 6) before they moved: (7,).
 
-    Infinite ones are left out. With ``count`` they are an even sample of that number.
+    The last number is 1 if one of the first or last boxes is larger than all others of the sample, else 0. Infinite
+    boxes are left out. With ``count`` they are an even sample of that number.
 
     Guarantees: the same answer for the same boxes; every (n/s)-th box is looked at and compared with the others of the
     sample, O(n) time in all. Estimates, good to a quarter or so where boxes are crowded.
     """
-    numbers = np.empty(len(COORDINATES))
+    numbers = np.zeros(len(COORDINATES) + 1)
     _survey_sample(records, sample_size(len(records)), len(records) if count is None else count, numbers)
     if previous is not None:
         numbers[4], numbers[5] = 1.0, ends_passed(previous, records)
@@ -276,9 +282,9 @@ def _survey_sample(records: Any, size: Integer, count: Integer, numbers: Any) ->
     for axis in range(3):
         low[axis], high[axis], longest[axis], total[axis] = np.inf, -np.inf, 0.0, 0.0
     taken = np.int64(0)
-    numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5] = count, 0.0, 0.0, 1.0, 0.0, 0.0
+    numbers[0], numbers[3] = count, 1.0
     for place in range(size):
-        i = place * records.shape[0] // size
+        i = (2 * place + 1) * records.shape[0] // (2 * size)  # a floor is often the first or the last
         largest[taken] = 0.0
         for axis in range(3):
             lower[axis, taken] = records[i, axis]
@@ -294,6 +300,11 @@ def _survey_sample(records: Any, size: Integer, count: Integer, numbers: Any) ->
         taken += 1
     if taken < 2:
         return
+    limit = 4.0 * max(longest[0], longest[1], longest[2])
+    for end in range(-8, 8):
+        for axis in range(3 if -records.shape[0] <= end < records.shape[0] else 0):
+            edge = np.float64(records[end, axis + 3] - records[end, axis])
+            numbers[6] = max(numbers[6], np.float64(limit < edge < np.inf))
     sweep = np.float64(count)
     for axis in range(3):
         if high[axis] > low[axis]:

@@ -67,14 +67,8 @@ def sort_end_points(
 ) -> tuple[int, int, int, int]:
     """Insertion sort of one axis from position ``first`` on, all bodies having had their ``previous`` records.
 
-    Without ``judging`` nothing is tested and nothing logged.
-
-    Returns
-    -------
-    position
-        ``last``, or where to continue because the log is full: all before it are in order.
-    logged, exchanges, tests
-        The number of log entries written, of exchanges, and of exchanges judged.
+    Without ``judging`` nothing is tested and nothing logged. Returns ``last``, or the position to continue from because
+    the log is full (all before it are in order), and the numbers of log entries written, exchanges, and those judged.
     """
     count = records.shape[0]
     logged = 0
@@ -152,14 +146,7 @@ def move_end_points(
     """Give the bodies ``rows[first:last]``, which had their ``previous`` records, their new places on all axes.
 
     End points move one after the other, and the lists are in order all the time: those who have yet to move stand at
-    their old values.
-
-    Returns
-    -------
-    position
-        ``last``, or the body to continue with because the log is full.
-    logged, exchanges, tests
-        As for `sort_end_points`.
+    their old values. Returns what `sort_end_points` does; a position is that of a body in ``rows``.
     """
     count = records.shape[0]
     logged = 0

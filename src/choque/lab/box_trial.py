@@ -270,7 +270,7 @@ def oracle(lower: Floats, upper: Floats) -> Pairs:
 def _place(frames: Sequence[Frame]) -> dict[str, float]:
     """Return the coordinates of the last frame in the table of ``auto``, without the number of boxes."""
     previous, records = (pack_records(Boxes(*frame), True, 1) for frame in (*frames[:1], *frames)[-2:])
-    place = zip(COORDINATES, survey_numbers(records, previous if len(frames) > 1 else None).tolist(), strict=True)
+    place = zip(COORDINATES, survey_numbers(records, previous if len(frames) > 1 else None).tolist(), strict=False)
     return {name: value for name, value in place if name != "n"}
 
 
