@@ -69,14 +69,14 @@ class Plan:
         return rows_of(measure(candidates, frames, rounds=self.rounds, budget=self.budget), scene, frames)
 
 
-def frames_of(scene: str, count: int, frames: int = 1, **parameters: Any) -> list[Frame]:
-    baked = choque.scene.generate(scene, count, seed=0, dimension=3, frames=frames, **parameters)
+def frames_of(scene: str, count: int, frames: int = 1, dimension: int = 3, **parameters: Any) -> list[Frame]:
+    baked = choque.scene.generate(scene, count, seed=0, dimension=dimension, frames=frames, **parameters)
     return [baked.frame(index) for index in range(frames)]
 
 
-def installed_peers(threads: int | None, *, keeping: bool = False) -> list[Candidate]:
+def installed_peers(threads: int | None, *, dimension: int = 3, keeping: bool = False) -> list[Candidate]:
     found = [peers.get(name, threads) for name in peers.installed()]
-    return [peer for peer in found if 3 in peer.dimensions and (peer.keeps_structure or not keeping)]
+    return [peer for peer in found if dimension in peer.dimensions and (peer.keeps_structure or not keeping)]
 
 
 def against_peers(name: str, work: str, rows: list[Row], target: float) -> Figure:
@@ -101,6 +101,35 @@ def one_shot(plan: Plan) -> Iterator[Figure]:
         candidates: list[Candidate] = [Facade(), *installed_peers(None)]
         rows = plan.rows(candidates, "uniform", frames_of("uniform", count))
         yield against_peers("one-shot", f"{count:,} boxes, all threads", rows, target)
+
+
+def plane(plan: Plan) -> Iterator[Figure]:
+    count = plan.count(1_000_000)
+    candidates: list[Candidate] = [Facade(), *installed_peers(None, dimension=2)]
+    rows = plan.rows(candidates, "uniform", frames_of("uniform", count, dimension=2))
+    yield against_peers("plane", f"{count:,} boxes in 2D, all threads", rows, 12)
+
+
+def crowds(plan: Plan) -> Iterator[Figure]:
+    """Milliseconds of one thread: the ratio to evenly spread boxes is that of `mixed_sizes`."""
+    count = plan.count(1_000_000)
+    for scene, target in (("mixed", 0.150), ("clustered", 0.175)):
+        row = plan.rows([Facade(1)], scene, frames_of(scene, count))[0]
+        is_reached = row.total is not None and row.total <= target
+        work, wanted = f"{count:,} boxes, {scene}, 1 thread", f"at most {duration(target)}"
+        yield Figure("crowds", work, wanted, duration(row.total or 0.0), row.total, is_reached, row.note)
+
+
+def double(plan: Plan) -> Iterator[Figure]:
+    count = plan.count(1_000_000)
+    (narrow,) = frames_of("uniform", count)
+    wide = narrow[0].astype(np.float64), narrow[1].astype(np.float64)
+    contenders = [Elsewhere("float32", narrow), Elsewhere("float64", wide)]
+    both = measure(contenders, [narrow], rounds=plan.rounds, budget=plan.budget)
+    times = [statistics.median(sample.total for sample in each.samples) for each in both]
+    ratio, note = times[1] / times[0], f"{duration(times[0])}, {duration(times[1])}"
+    work = f"{count:,} boxes, float64 against float32, 1 thread"
+    yield Figure("double", work, "at most 1.6x", f"{ratio:.2f}x", ratio, ratio <= 1.6, note)
 
 
 def two_threads(plan: Plan) -> Iterator[Figure]:
@@ -333,6 +362,9 @@ def seconds_of(script: str) -> float:
 
 FIGURES: dict[str, Callable[[Plan], Iterator[Figure]]] = {
     "one-shot": one_shot,
+    "plane": plane,
+    "crowds": crowds,
+    "double": double,
     "threads": two_threads,
     "mixed": mixed_sizes,
     "moving": moving,

@@ -28,6 +28,7 @@ PEERS: Registry[type[Peer]] = Registry(
         "rtree": "choque.lab.peers.rtree:Rtree",
         "rstar": "choque.lab.peers.rstar:Rstar",
         "shapely-strtree": "choque.lab.peers.shapely:ShapelyStrtree",
+        "geoindex-join": "choque.lab.peers.geoindex:GeoindexJoin",
     },
     group="choque.peers",
 )
