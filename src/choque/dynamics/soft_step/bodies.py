@@ -152,8 +152,8 @@ def move_bodies(
     last: Integer,
     order: Rows,
     awake: tuple[Any, U8],
-    columns: Columns,
-    rows: SolverBodies,
+    columns: tuple[Any, ...],
+    rows: tuple[F64, F64],
     touched: U8,
     limits: tuple[float, float, float],
 ) -> None:
@@ -162,10 +162,9 @@ def move_bodies(
     ``awake`` is how many bodies move, and which are awake; sleepers that nothing touched stay. A body without
     contacts moves exactly under its acceleration and turns freely, as `choque.dynamics.response.integrate` has it. One
     with contacts takes the motion of the sub-steps and keeps the angular momentum that they gave it. ``limits`` are the
-    length of the step, the greatest speed, and the greatest spin.
+    length of the step, the greatest speed, and the greatest spin; ``columns`` and ``rows`` those that are unpacked.
     """
-    position, rotation, velocity, angular_velocity, acceleration = columns[2:7]
-    inertia = columns.inertia
+    position, rotation, velocity, angular_velocity, acceleration, inertia = columns
     dt, max_speed, max_spin = limits
     moving, is_awake = awake
     for row in range(first, last):
@@ -198,11 +197,10 @@ def move_bodies(
 
 
 @forceinline
-def _take_motion(row: Integer, body: Integer, columns: Columns, rows: SolverBodies) -> None:
+def _take_motion(row: Integer, body: Integer, columns: tuple[Any, ...], rows: tuple[F64, F64]) -> None:
     """Move a body by what the sub-steps found."""
-    position, rotation, velocity, angular_velocity = columns[2:6]
-    inertia = columns.inertia
-    speed, frame = rows.speed, rows.frame
+    position, rotation, velocity, angular_velocity, _, inertia = columns
+    speed, frame = rows
     scale = speed[row, SCALE]
     momentum = scaled_sum(frame, speed, row, W)  # the spin at first
     by = scaled_sum(frame, speed, row, TURNED)

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.parts import join, root_of
 from choque._core.types import F64, I32, U8, Bools, Floats, Integer, Rows
-from choque.dynamics.soft_step.bodies import Columns, SolverBodies
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED
 
 SLEEP_AFTER = 0.5  # how long all bodies of an island must be still before it sleeps [s]
@@ -32,13 +31,13 @@ class Rest(NamedTuple):
 
 
 @kernel
-def find_changed(rest: Rest, columns: Columns, static: Bools, is_waking: U8) -> Any:
+def find_changed(rest: Rest, columns: tuple[Any, ...], static: Bools, is_waking: U8) -> Any:
     """Mark the islands of sleepers that were given a velocity, or another position or acceleration.
 
     Return how many bodies are awake; a static body is while it has a velocity of its own.
     """
     awake, _, island, rest_position, rest_acceleration = rest
-    position, velocity, spin, acceleration = columns[2], columns[4], columns[5], columns[6]
+    position, _, velocity, spin, acceleration = columns
     count = 0
     for body in range(awake.size):
         if awake[body] and not static[body]:
@@ -78,7 +77,7 @@ def wake_islands(rest: Rest, is_waking: U8) -> None:
             awake[body], still[body], island[body] = 1, 0.0, -1
 
 
-@kernel
+@helper
 def join_touching(order: Rows, moving: Integer, contacts: tuple[I32, I32], asleep: I32, work: tuple[Any, Any]) -> None:
     """Join bodies that touch, and those of one sleeping island: union-find with path halving, in the solver's order.
 
@@ -108,19 +107,20 @@ def settle(
     order: Rows,
     moving: Integer,
     contacts: tuple[I32, I32],
-    bodies: SolverBodies,
+    bodies: tuple[F64, F64, F64],
     before: Rest,
     after: Rest,
-    columns: Columns,
+    columns: tuple[Any, ...],
     limits: tuple[float, float, Any],
 ) -> int:
     """Join bodies that touch to islands, and let those sleep that have been still; return how many bodies are awake.
 
-    ``contacts`` are both bodies of each contact; ``limits`` the length of the step, the greatest speed of a still body,
-    and working memory.
+    ``contacts`` are both bodies of each contact, ``bodies`` the columns speed, frame and size; ``limits`` the length of
+    the step, the greatest speed of a still body, and working memory.
     """
     dt, slow, work = limits
-    speed, frame, size = bodies.speed, bodies.frame, bodies.size
+    speed, frame, size = bodies
+    position, _, velocity, spin, acceleration = columns
     parent, first_of, longest = work
     join_touching(order, moving, contacts, before.island, (parent, first_of))
     for row in range(moving):
@@ -158,7 +158,7 @@ def settle(
         if sleeps:
             after.island[body] = order[parent[row]]
             for axis in range(3):
-                columns.velocity[body, axis] = columns.angular_velocity[body, axis] = 0
-                after.position[body, axis] = columns.position[body, axis]
-                after.acceleration[body, axis] = columns.acceleration[body, axis]
+                velocity[body, axis] = spin[body, axis] = 0
+                after.position[body, axis] = position[body, axis]
+                after.acceleration[body, axis] = acceleration[body, axis]
     return count

@@ -292,11 +292,11 @@ def lay_out(
     for part in range(starts.size - 1):
         begins[part] = total
         for pair in range(starts[part], starts[part + 1]):
-            slot[pair] = -1
-            if is_live[pair] == LIVE:
-                live[total], slot[pair] = pair, total
-                total += 1
-                touched[pairs[pair, 0]] = touched[pairs[pair, 1]] = 1
+            is_solved = is_live[pair] == LIVE  # without a branch, as in `touch_spheres`
+            live[total], slot[pair] = pair, total if is_solved else -1
+            total += is_solved
+            touched[pairs[pair, 0]] |= is_solved
+            touched[pairs[pair, 1]] |= is_solved
     begins[starts.size - 1] = total
     for pair in range(slot.size):
         if is_live[pair] == SLEEPING and old_slot[pair] >= 0:

@@ -249,13 +249,15 @@ class SoftStep(Response):
         limits = (float(dt), most[0], most[1])
         awake, touched = self._locks.move(columns, rows, self._awake, self._touched, limits)
         thread_count = resolve_count(threads, count)
-        _share(move_bodies, count, thread_count, order, (moving, awake), columns, rows, touched, limits)
+        moved = (*columns[2:7], columns.inertia), (rows.speed, rows.frame)
+        _share(move_bodies, count, thread_count, order, (moving, awake), *moved, touched, limits)
         rest, awake_count = kept.rest, moving
         if self.sleep:
             rest = rest.copy()
             work = np.empty(len(order), np.int64), np.empty(len(order), np.int64), np.empty(len(order))
             slow = (dt, STILL * self.unit, work)
-            awake_count = settle(order, moving, self._touching(), rows, kept.rest, rest, columns, slow)
+            known = rows.speed, rows.frame, rows.size
+            awake_count = settle(order, moving, self._touching(), known, kept.rest, rest, columns[2:7], slow)
         before = kept.spheres, kept.manifolds
         # All of the memory changes here, or none of it.
         for name, (slot, held) in zip(("spheres", "manifolds"), self._held, strict=True):
@@ -289,7 +291,7 @@ class SoftStep(Response):
         """Wake islands of which a body was given a velocity or an acceleration, or moved; return how many are awake."""
         rest = self._memory.rest
         is_waking = np.zeros(len(rest.awake), np.uint8)
-        count = int(find_changed(rest, _columns(bodies), bodies.static, is_waking))
+        count = int(find_changed(rest, _columns(bodies)[2:7], bodies.static, is_waking))
         if is_waking.any():
             self._memory.rest = rest = rest.copy()
             wake_islands(rest, is_waking)

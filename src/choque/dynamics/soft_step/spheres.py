@@ -121,21 +121,21 @@ def prepare_spheres(
         row[t, SLIDE_MASS] = 1.0 / (mass + arm_a * arm_a + arm_b * arm_b)
         row[t, ARM_A], row[t, ARM_B] = arm_a, arm_b
         row[t, MU] = math.sqrt(ball[a, FRICTION] * ball[b, FRICTION])
-        row[t, IMPULSE] = held[at, 0] if at >= 0 else 0.0
-        row[t, GAP], row[t, GREATEST] = touch[pair, 3], 0.0
-        approach = across = pulled = drive = extra = 0.0
-        for axis in range(3):
-            part = np.float64(touch[pair, axis])
-            row[t, NORMAL + axis] = part
-            row[t, SLIDE + axis] = held[at, 1 + axis] if at >= 0 else 0.0
-            across += row[t, SLIDE + axis] * part
-            approach += part * (light_b * speed[b, V + axis] - light_a * speed[a, V + axis])
-        for axis in range(3):
-            row[t, SLIDE + axis] -= across * row[t, NORMAL + axis]
+        x, y, z = np.float64(touch[pair, 0]), np.float64(touch[pair, 1]), np.float64(touch[pair, 2])
+        impulse = slide_x = slide_y = slide_z = 0.0
+        if at >= 0:
+            impulse, slide_x, slide_y, slide_z = held[at, 0], held[at, 1], held[at, 2], held[at, 3]
+        across, meeting = slide_x * x + slide_y * y + slide_z * z, _between(speed, V, a, b, light_a, light_b)
+        approach = x * meeting[0] + y * meeting[1] + z * meeting[2]
+        row[t, IMPULSE], row[t, GAP], row[t, GREATEST] = impulse, touch[pair, 3], 0.0
+        row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2] = x, y, z
+        row[t, SLIDE], row[t, SLIDE + 1] = slide_x - across * x, slide_y - across * y
+        row[t, SLIDE + 2] = slide_z - across * z
         after[t, SPEED] = -approach
         row[t, EXTRA] = 0.0
         if more.shape[0] == 0:
             continue
+        pulled = drive = extra = 0.0
         for axis in range(3):
             more[t, ROLL + axis] = held[at, 4 + axis] if at >= 0 else 0.0
             pulled += np.float64(touch[pair, axis]) * (light_b * pull[b, axis] - light_a * pull[a, axis])
