@@ -151,9 +151,10 @@ def _as_answer(like: Any, **arrays: Any) -> Any:
 
 
 def _at_once(lower: Floats, upper: Floats, closed: bool, threads: int | None) -> Pairs | None:
-    """Return the pairs of few boxes, or of boxes of like sizes that do not crowd; None for others, also wrong ones.
+    """Return the pairs of few boxes, or of boxes of like sizes that do not crowd; None for all others.
 
-    Such boxes take a grid, so that no method need be chosen; closed boxes in 3D are read once, where they lie.
+    A grid suits such boxes, so that no method need be chosen; closed boxes in 3D are not even copied into records.
+    Boxes with NaN or ``lower > upper`` are among the others, and are refused when `Boxes` checks them.
     """
     check.shape(upper, "upper", lower.shape, "lower")
     count = len(lower)

@@ -1,4 +1,4 @@
-"""Ids and rows: ids name bodies for ever, rows number the living ones."""
+"""Ids and rows: an id names one body and is never used again; rows number the living bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes and points out of the tables and tensors that people hold; none of these libraries is a dependency.
+"""Boxes and points from tables and tensors of other libraries, none of which is a dependency.
 
 A *table* has columns by name: a frame of pandas, Polars, GeoPandas, a table of pyarrow, a relation of DuckDB, a dataset
 of xarray, a dict of arrays, or anything that exports Arrow's C stream, which `choque._core.arrow_stream` reads.

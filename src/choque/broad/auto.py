@@ -37,12 +37,13 @@ CANDIDATES = ("brute", "sap-direct", "sap-incremental", "grid", "bvh")
 """The methods that may be chosen; a table may know more."""
 
 COORDINATES = ("n", "grid_tests", "sweep_tests", "size_classes", "moving", "passed")
-"""Where boxes lie among all sets of boxes: their number; tests that a box would take in a grid of one level, about;
-others that it overlaps along the axis on which they are the fewest, were all spread evenly; fourfold classes of largest
-edges; whether all have just moved (1) or are met for the first time (0); ends of others that an end has passed then."""
+"""What places a set of boxes in the table: the number of boxes; about how many tests a box takes in a grid of one
+level; how many others it overlaps along the best axis, if all were spread evenly; the number of fourfold classes of
+their largest edges; 1 if all have just moved, 0 if they are new; how many ends of others an end has passed by moving.
+"""
 
 WEIGHTS = {"grid_tests": 1.0, "sweep_tests": 0.5, "size_classes": 2.0, "moving": 10.0, "passed": 0.5}
-"""How much a decade of each tells methods apart; what moves is not compared with what rests."""
+"""How far apart a factor of ten in each of them places two sets; sets that move and sets that rest are never near."""
 
 MAX_BRUTE, MAX_BRUTE_MOVING = 720, 150
 """Up to this number of boxes, at rest and moving, testing all pairs is faster than consulting the table."""
@@ -51,7 +52,8 @@ MAX_MOVED_SHARE = 0.05  # a change of a smaller share of the bodies is followed 
 SWITCH_AT = 1.08  # hysteresis: keep the current method while its predicted time is below this multiple of the best
 
 TAKEN_UP_AT = np.array([1.0, 1.0, 1.15, 1.0, 1.0])
-"""The ends that ``sap-incremental`` keeps take the time of three frames to build: they must promise to gain it."""
+"""Factors of the expected times when a method is taken up: the order of ``sap-incremental`` takes as long to build as
+three frames, which it must promise to win back."""
 
 FEW_LARGER = np.array([1.0, 1.0, 1.0, 1.35, 1.0])
 """A floor or walls around bodies that are alike: the table does not know them, and a grid looks at sizes then."""

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._core.ids import Identities
+from choque._core.ids import Identities, no_body
 from choque._core.pair_sets import Change, apply_change, difference, merge_changes, no_pairs
 from choque._core.records import widened
 from choque._core.types import I32, Floats, Pairs, Rows
 from choque.broad.index import BoxTable, Index
-from choque.errors import InvalidInput
 
 if TYPE_CHECKING:
     from choque._core.tree import Tree
@@ -58,10 +57,7 @@ class State:
         if removed.size:
             is_dead = np.isin(rows, removed)
             if is_dead.any():
-                raise InvalidInput(
-                    f"No living body has the id {self.identities.ids[rows[is_dead][0]]}; ids come from adding "
-                    "bodies and end with remove."
-                )
+                raise no_body(int(self.identities.ids[rows[is_dead][0]]))
         return rows
 
     def living(self, rows: Rows) -> Identities:

@@ -32,7 +32,7 @@ LASTING_FRAMES = 12  # number of frames that lists are made to serve at the pres
 MIN_FRAMES = 3
 """Lists that would not serve this long are made without slack: they are shorter, and searched every frame."""
 
-MIN_PATCHED = 2_000  # with fewer bodies, all lists are searched or followed whatever changes: it takes no longer
+MIN_PATCHED = 2_000  # with fewer bodies, any change searches or follows all lists: it takes no longer
 MAX_SLACK = 0.25  # maximum slack [median radius of the areas]: an area widened by it holds twice as many bodies
 
 

@@ -2,8 +2,8 @@
 
 `Mesh` is a surface of triangles, from a file, from arrays, from a volume, or from a mesh of another library. `collide`,
 `distance` and `penetration` answer for many poses in one call; `clearance` measures every vertex; `intersections` gives
-the faces of two meshes that meet and the curve, `relation` says how two solids lie to each other, and `Scene` finds
-every clash of many parts.
+the faces of two meshes that meet and the curve; `relation` says whether two solids are apart, touch, overlap, or lie
+one in the other; `Scene` finds every clash of many parts.
 """
 
 from __future__ import annotations

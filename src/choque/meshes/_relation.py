@@ -1,4 +1,4 @@
-"""How two solids lie to each other. Exact: where they only touch, faces are cut into cells in rational numbers."""
+"""The relation of two solids. Exact: where they only touch, faces are cut into cells in rational numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Cell = list[Point]
 
 
 def relation(a: Mesh, b: Mesh, *, pose: Any = None, threads: int | None = None) -> Relation:
-    """Return how two closed meshes lie to each other, as solids.
+    """Return the relation of two closed meshes, as solids.
 
     ``apart`` without a common point; ``touching`` with common points on the surfaces only; ``inside`` if all of ``a``
     lies in ``b``; ``containing`` if all of ``b`` lies in ``a``; ``equal`` if both are the same set, triangulated in any

@@ -91,7 +91,7 @@ class Scene:
         least = check.number(clearance, "clearance", 0)
         candidates = self._close_boxes(least)
         rows: list[tuple[str, float, F64, int] | None] = [None] * len(candidates)
-        # A pair of parts is worth a thread long before a body is.
+        # A pair of parts takes far longer than a body: two of them are worth a second thread.
         thread_count = pool.resolve_count(threads, pool.SERIAL_BELOW) if len(candidates) > 1 else 1
         for mesh in (self._meshes[number] for number in np.unique(candidates).tolist()):
             mesh.surface  # noqa: B018 - built here, once, not by several threads

@@ -120,7 +120,7 @@ class _Search:
         ids = np.empty(len(boxes), np.int64)
         start = 0
         while parts:
-            part = parts.pop(0)  # given up one by one: not all of them twice in memory
+            part = parts.pop(0)  # released one by one, so that memory never holds all of them twice
             boxes[start : start + len(part.ids)] = part.boxes
             ids[start : start + len(part.ids)] = part.ids
             start += len(part.ids)

@@ -202,7 +202,7 @@ class ExtremeVertices:
         flat = 3 - self.dimension
         window = np.zeros((1,) * flat + sizes, np.bool_)
         if window.size and not self.is_empty:
-            # A window is one of several as a rule: the sections are kept for the next.
+            # Most who ask for one window ask for more: the sections are kept for the next.
             is_whole = (lower, upper) == (start, stop) and not self.has_sections(self.order)
             sections = open_sections(extruded(self._keys, self.dimension)) if is_whole else self.sections()
             first = np.zeros(3, np.int64)
