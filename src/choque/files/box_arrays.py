@@ -106,19 +106,21 @@ def usual_columns(present: list[str]) -> list[str] | None:
     return None if any(name.endswith(("_lower", "_upper")) for name in present) else known_columns(present)
 
 
+def check_table(dtype: np.dtype[Any], shape: tuple[int, ...], path: str | Path) -> tuple[np.dtype[Any], int]:
+    """Return the float type and the dimension of boxes in an array of (n, 2·d) or (n, 2, d) in the file ``path``."""
+    kept = float_type(dtype)
+    if kept is None:
+        raise UnreadableFile(f"The file {path} holds values of type {dtype}; real numbers are needed.")
+    if (len(shape) != 2 or shape[1] not in (4, 6)) and (len(shape) != 3 or shape[1:] not in ((2, 2), (2, 3))):
+        raise UnreadableFile(
+            f"The file {path} holds an array of shape {shape}; boxes are (n, 4) or (n, 6), lower columns first, or "
+            "(n, 2, 2) or (n, 2, 3)."
+        )
+    return kept, shape[2] if len(shape) == 3 else shape[1] // 2
+
+
 def boxes_from_table(table: NDArray[Any], path: Path) -> BoxArrays:
     """Split a table of shape (n, 2·d) or (n, 2, d), read from ``path``, into bounds of shape (n, d)."""
-    kept = float_type(table.dtype)
-    if kept is None:
-        raise UnreadableFile(f"The file {path} holds values of type {table.dtype}; real numbers are needed.")
-    if table.ndim == 2 and table.shape[1] in (4, 6):
-        dimension = table.shape[1] // 2
-        sides = table[:, :dimension], table[:, dimension:]
-    elif table.ndim == 3 and table.shape[1] == 2 and table.shape[2] in (2, 3):
-        sides = table[:, 0], table[:, 1]
-    else:
-        raise UnreadableFile(
-            f"The file {path} holds an array of shape {table.shape}; boxes are (n, 4) or (n, 6), lower "
-            "columns first, or (n, 2, 2) or (n, 2, 3)."
-        )
+    kept, dimension = check_table(table.dtype, table.shape, path)
+    sides = (table[:, 0], table[:, 1]) if table.ndim == 3 else (table[:, :dimension], table[:, dimension:])
     return np.array(sides[0], dtype=kept, order="C"), np.array(sides[1], dtype=kept, order="C")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from choque._core.types import I64, Floats
 from choque.errors import InvalidInput, MissingExtra, UnreadableFile
 from choque.files.atomic import beside
-from choque.files.box_arrays import column_names, float_type
+from choque.files.box_arrays import check_table, column_names
 from choque.files.parquet_boxes import box_columns, column_type, pyarrow
 from choque.files.source import check_suffix, lower_suffix, naming_damage, require_signature
 from choque.scale.tiling import first_wrong
@@ -271,20 +271,11 @@ def _look_at_array(word: str, columns: Columns | None, ids: str | None) -> File:
     if columns is not None or ids is not None:
         raise InvalidInput(f"columns and ids name columns of tables; {path} holds an array, whose rows are the ids.")
     with naming_damage(Path(path)), _Array(word) as array:
-        dtype = float_type(np.dtype(array.dtype))
-        if dtype is None:
-            raise UnreadableFile(f"The file {path} holds values of type {array.dtype}; real numbers are needed.")
-        shape = tuple(array.shape)
-    is_flat = len(shape) == 2 and shape[1] in (4, 6)
-    if not is_flat and not (len(shape) == 3 and shape[1] == 2 and shape[2] in (2, 3)):
-        raise UnreadableFile(
-            f"The file {path} holds an array of shape {shape}; boxes are (n, 4) or (n, 6), lower columns first, or "
-            "(n, 2, 2) or (n, 2, 3)."
-        )
-    groups = tuple(min(GROUP_ROWS, shape[0] - first) for first in range(0, shape[0], GROUP_ROWS))
+        dtype, dimension = check_table(np.dtype(array.dtype), tuple(array.shape), path)
+        count = int(array.shape[0])
+    groups = tuple(min(GROUP_ROWS, count - first) for first in range(0, count, GROUP_ROWS))
     full = str(Path(path).resolve()) + (f"::{inner}" if inner else "")
-    names = tuple(column_names((shape[1] if is_flat else 2 * shape[2]) // 2))
-    return File(full, groups, str(dtype), names, stamp_of(Path(path)), (None,) * len(groups))
+    return File(full, groups, str(dtype), tuple(column_names(dimension)), stamp_of(Path(path)), (None,) * len(groups))
 
 
 def _read_array(
