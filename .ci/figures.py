@@ -53,7 +53,7 @@ COMPILED = {"kernel", "inline", "helper", "forceinline"}
 
 MAX_PARAMETERS = 8
 
-MAX_LINES = 49_650  # of the library; it only goes down
+MAX_LINES = 49_645  # of the library; it only goes down
 
 
 class Figure(NamedTuple):
@@ -297,7 +297,7 @@ FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
     '"legacy", "the original" in the library': ("273", 0, thesis_words),
     "files crossed by choque.pairs": ("24", 12, lambda: crossed(BOXES, "choque.pairs(lower, lower + 1)")),
     "files crossed by World.step": ("45", 30, lambda: crossed(WORLD, "world.step(1 / 60)")),
-    "files crossed by choque run --record": ("95", 55, lambda: crossed(COMMAND, "main()")),
+    "files crossed by choque run --record": ("95", 53, lambda: crossed(COMMAND, "main()")),
     "modules loaded by choque.pairs": ("68", 34, loaded),
     "public names": ("204", 140, public_names),
     "modules with one importer, no plug-ins": ("109", 30, lone_modules),
