@@ -12,7 +12,7 @@ from choque._core import check
 from choque._core.types import F64, I64, Bools
 from choque.errors import InvalidInput
 from choque.files.scans import Triple
-from choque.volumes import _measures, collision, turning
+from choque.volumes import _distance, _measures, collision, turning
 from choque.volumes._lattice import Lattice
 from choque.volumes._model import ExtremeVertices
 from choque.volumes.collision import Overlap
@@ -293,14 +293,14 @@ class Volume:
         shift = self._shift_to(other)
         if self.is_empty or other.is_empty:
             return float("inf")
-        return collision.distance(self.model, other.model, shift, self.spacing)
+        return _distance.distance(self.model, other.model, shift, self.spacing)
 
     def nearest_points(self, other: Volume) -> tuple[F64, F64]:
         """Return a point of this volume and a point of the other at the least distance [world]."""
         shift = self._shift_to(other)
         if self.is_empty or other.is_empty:
             raise InvalidInput("One of the volumes is empty and has no points; test `is_empty` first.")
-        here, there = collision.nearest_points(self.model, other.model, shift, self.spacing)
+        here, there = _distance.nearest_points(self.model, other.model, shift, self.spacing)
         return self.lattice.to_world(here), self.lattice.to_world(there)
 
     def slide(self, other: Volume, direction: ArrayLike) -> float:
@@ -309,7 +309,7 @@ class Volume:
         shift = self._shift_to(other)
         if self.is_empty or other.is_empty:
             return float("inf")
-        return collision.travel(self.model, other.model, shift, self.spacing, towards)
+        return _distance.travel(self.model, other.model, shift, self.spacing, towards)
 
     def separation(self, other: Volume) -> F64:
         """Return the shortest push of ``other`` along one axis that ends the collision [world]; zeros if none."""

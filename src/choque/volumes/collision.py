@@ -1,4 +1,4 @@
-"""Two objects on one lattice: collision, overlap, distance, and the push that separates them.
+"""Two objects on one lattice: collision, overlap, and the push that separates them.
 
 `search` is the one algorithm behind every ``collides`` of the package: boxes first, then cached sections, probed in a
 few slabs, then bundles of sections for large solids, then all slabs.
@@ -6,7 +6,6 @@ few slabs, then bundles of sections for large solids, then all slabs.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,10 +13,7 @@ import numpy as np
 
 from choque._core import check
 from choque._core.kernel import helper
-from choque._core.tree_dual import first_contact, nearest_boxes
 from choque._core.types import F64, I64
-from choque.errors import InvalidInput
-from choque.files.scans import Triple
 from choque.volumes._bundles import MET, UNDECIDED, bundles_overlap
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, Shift, find_overlap, row_at
@@ -123,33 +119,6 @@ def _best_order(one: ExtremeVertices, two: ExtremeVertices, shared: list[int]) -
     return _ROTATED[shared.index(least)]
 
 
-def distance(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: Triple) -> float:
-    """Return the least Euclidean distance [world], 0 if they touch."""
-    return math.sqrt(nearest_boxes(one.tree(), two.tree(), _offset(one, two, shift), np.array(spacing)).cost)
-
-
-def nearest_points(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: Triple) -> tuple[F64, F64]:
-    """Return the nearest points [lattice] on each."""
-    offset = _offset(one, two, shift)
-    _, here, there = nearest_boxes(one.tree(), two.tree(), offset, np.array(spacing))
-    there = there + np.tile(offset, 2)
-    low = np.maximum(here[:3], there[:3])
-    high = np.minimum(here[3:], there[3:])
-    # Along an axis where the boxes share a range, its middle; elsewhere the two sides that face each other.
-    on_one = np.where(low <= high, (low + high) / 2, np.where(here[3:] < there[:3], here[3:], here[:3]))
-    on_two = np.where(low <= high, (low + high) / 2, np.where(here[3:] < there[:3], there[:3], there[3:]))
-    return on_one + one.offset, on_two + one.offset
-
-
-def travel(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: Triple, direction: Triple) -> float:
-    """Return how far ``two`` can move along ``direction`` before interiors meet [world]; inf if they never do."""
-    length = math.hypot(*direction)
-    if length == 0.0:
-        raise InvalidInput("direction is (0, 0, 0); give a direction with a length, such as (0, 0, 1).")
-    velocity = np.array(direction) / length / spacing
-    return first_contact(one.tree(), two.tree(), _offset(one, two, shift), velocity).cost
-
-
 def pushes(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> dict[str, int]:
     """Return the least number of cells to push ``two`` along -x, +x, … +z until no interiors meet; 0 if none do."""
     found = {}
@@ -162,11 +131,6 @@ def pushes(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> dict[str
             cells = push_distance(sections, others, (step_0, step_1, step_2), sign > 0, size + 1)
             found["-+"[sign > 0] + AXES[axis]] = int(cells)
     return found
-
-
-def _offset(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> F64:
-    """Return the translation from the tree of ``two`` to that of ``one``."""
-    return np.array(shift, np.float64) + two.offset - np.array(one.offset, np.float64)
 
 
 @helper

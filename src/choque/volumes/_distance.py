@@ -1,11 +1,13 @@
-"""The walk through two trees of boxes at once: the nearest pair of boxes, or the first pair that meets in motion.
+"""Two objects on one lattice that are apart: their distance, their nearest points, and how far one can travel.
 
+A walk through the trees of their boxes at once finds the nearest pair of boxes, or the first pair that meets in motion.
 Both are branch and bound over pairs of nodes, nearest first: the node of the higher level is split, its sixteen
 children are compared with the other node at once, and pairs whose lower bound cannot improve the best are dropped.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,6 +15,10 @@ import numpy as np
 from choque._core.kernel import helper, inline, kernel
 from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of
 from choque._core.types import F64, I64, Floats, Integer
+from choque.errors import InvalidInput
+from choque.files.scans import Triple
+from choque.volumes._model import ExtremeVertices
+from choque.volumes._overlap import Shift
 
 
 class Nearest(NamedTuple):
@@ -30,23 +36,49 @@ Relation: TypeAlias = tuple[F64, F64, F64, bool]
 """Shift of the second tree, scale of distances, velocity of the second tree (3,), and whether it moves."""
 
 
-def nearest_boxes(one: Tree, two: Tree, shift: F64, scale: F64) -> Nearest:
-    """Return the least squared distance between a box of ``one`` and a box of ``two`` moved by ``shift``.
+def distance(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: Triple) -> float:
+    """Return the least Euclidean distance [world], 0 if they touch."""
+    return math.sqrt(_nearest_boxes(one, two, _offset(one, two, shift), spacing).cost)
 
-    Distances along each axis are multiplied by ``scale``; 0 if boxes touch or overlap. The walk stops at the first 0.
+
+def nearest_points(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: Triple) -> tuple[F64, F64]:
+    """Return the nearest points [lattice] on each."""
+    offset = _offset(one, two, shift)
+    _, here, there = _nearest_boxes(one, two, offset, spacing)
+    there = there + np.tile(offset, 2)
+    low = np.maximum(here[:3], there[:3])
+    high = np.minimum(here[3:], there[3:])
+    # Along an axis where the boxes share a range, its middle; elsewhere the two sides that face each other.
+    on_one = np.where(low <= high, (low + high) / 2, np.where(here[3:] < there[:3], here[3:], here[:3]))
+    on_two = np.where(low <= high, (low + high) / 2, np.where(here[3:] < there[:3], there[:3], there[3:]))
+    return on_one + one.offset, on_two + one.offset
+
+
+def travel(one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: Triple, direction: Triple) -> float:
+    """Return how far ``two`` can move along ``direction`` before interiors meet [world]; inf if they never do."""
+    length = math.hypot(*direction)
+    if length == 0.0:
+        raise InvalidInput("direction is (0, 0, 0); give a direction with a length, such as (0, 0, 1).")
+    velocity = np.array(direction) / length / spacing
+    offset = _offset(one, two, shift)
+    return _walk(one.tree(), two.tree(), (offset, offset, velocity, True)).cost
+
+
+def _offset(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> F64:
+    """Return the translation from the tree of ``two`` to that of ``one``."""
+    return np.array(shift, np.float64) + two.offset - np.array(one.offset, np.float64)
+
+
+def _nearest_boxes(one: ExtremeVertices, two: ExtremeVertices, offset: F64, spacing: Triple) -> Nearest:
+    """Return the nearest boxes of ``one`` and of ``two``, moved by ``offset``, and their squared distance [world].
+
+    0 if boxes touch or overlap; the walk stops at the first such pair.
     """
-    return _walk(one, two, (shift, scale, shift, False))
-
-
-def first_contact(one: Tree, two: Tree, shift: F64, velocity: F64) -> Nearest:
-    """Return the earliest time from 0 on at which interiors meet while ``two``, moved by ``shift``, has a ``velocity``.
-
-    Infinity if they never do. The walk stops at the first 0.
-    """
-    return _walk(one, two, (shift, shift, velocity, True))
+    return _walk(one.tree(), two.tree(), (offset, np.array(spacing), offset, False))
 
 
 def _walk(one: Tree, two: Tree, relation: Relation) -> Nearest:
+    """Return the least squared distance, or the earliest time from 0 on at which interiors meet, infinity if never."""
     pair = np.zeros(2, np.int64)
     cost = float(_descend((one.lanes, one.level_first), (two.lanes, two.level_first), relation, pair))
     return Nearest(cost, _box(one, int(pair[0])), _box(two, int(pair[1])))
