@@ -20,6 +20,7 @@ import argparse
 import os
 import statistics
 import time
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,14 +131,15 @@ class Ours:
             add[kind](scene.position[kinds == kind], turns[kinds == kind])
         self.order = np.argsort(np.argsort(kinds, kind="stable")) + len(scene.walls)
 
-        self.reports: list[choque.world.StepReport] = []
+        # Not the reports: each keeps the contacts of its step, and the next step would need other memory.
+        self.seconds: list[Mapping[str, float]] = []
 
     def step(self) -> None:
-        self.reports.append(self.world.step(1 / 60))
+        self.seconds.append(self.world.step(1 / 60).seconds)
 
     def stages(self, steps: int) -> dict[str, float]:
         """Return the mean time of each stage in the latest ``steps`` [ms]: one in several searches candidates."""
-        latest = [report.seconds for report in self.reports[-steps:]]
+        latest = self.seconds[-steps:]
         return {name: round(1e3 * statistics.fmean(each[name] for each in latest), 3) for name in latest[0]}
 
     def positions(self) -> np.ndarray:

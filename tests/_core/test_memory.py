@@ -85,6 +85,23 @@ def test_what_is_not_used_for_long_is_given_back(monkeypatch: pytest.MonkeyPatch
     assert memory._kept_bytes == 0
 
 
+def test_blocks_in_use_take_the_place_of_those_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()
+    monkeypatch.setattr(memory, "_kept", {})
+    monkeypatch.setattr(memory, "_kept_bytes", 0)
+    monkeypatch.setattr(memory, "MAX_KEPT_BYTES", 1 << 20)
+    monkeypatch.setattr(memory.time, "monotonic", lambda: 100.0)
+    memory.empty(900_000, np.uint8)
+    before = list(memory._kept)
+    monkeypatch.setattr(memory.time, "monotonic", lambda: 100.5)
+    memory.empty(700_000, np.uint8)
+    assert [size for size, blocks in memory._kept.items() if blocks] == before  # no room, and it may be used again
+    monkeypatch.setattr(memory.time, "monotonic", lambda: 101.5)
+    memory.empty(700_000, np.uint8)
+    assert [size for size, blocks in memory._kept.items() if blocks] != before
+    assert 700_000 <= memory._kept_bytes < 900_000
+
+
 def test_nothing_is_kept_once_no_thread_would_give_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
     gc.collect()
     monkeypatch.setattr(memory, "_kept", {})

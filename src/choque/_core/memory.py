@@ -89,9 +89,12 @@ def _take(size: int) -> U8:
 
 def _give_back(block: U8) -> None:
     global _kept_bytes
+    now = time.monotonic()
+    if _kept_bytes + block.size > MAX_KEPT_BYTES:
+        drop_unused(now - KEPT_SECONDS / 5)  # work whose sizes change leaves blocks behind that it will not use again
     if _keeper is not None and _kept_bytes + block.size <= MAX_KEPT_BYTES:
         _kept_bytes += block.size
-        _kept.setdefault(block.size, []).append((time.monotonic(), block))
+        _kept.setdefault(block.size, []).append((now, block))
 
 
 def _start_keeper() -> None:

@@ -39,8 +39,7 @@ class Phases(NamedTuple):
     @classmethod
     def of(cls, sizes: Any, threads: int) -> Self:
         """Return phases of these numbers of items (p,)."""
-        starts = np.zeros(len(sizes) + 1, np.int64)
-        np.cumsum(sizes, out=starts[1:])
+        starts = np.append(np.int64(0), np.cumsum(sizes, dtype=np.int64))
         return cls(starts, np.zeros(starts[-1], np.int64), np.zeros(16, np.int64), threads)
 
 

@@ -106,8 +106,7 @@ class Memory:
             np.zeros((len(place), 4), np.uint64),
             np.zeros((2, len(self.cuts), COLORS), np.int64),
         )
-        made = keys, by_key, rows
-        arrange(pairs, ids, roles, place, owner, starts, made, work)
+        arrange(pairs, ids, roles, place, owner, starts, (keys, by_key, rows), work)
         self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
         self.spheres = Kept.of(keys[:split], by_key[:split], rows[:split], True, self.spheres)
         self.manifolds = Kept.of(keys[split:], by_key[split:], rows[split:], False, self.manifolds)

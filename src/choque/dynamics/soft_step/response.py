@@ -351,9 +351,9 @@ class SoftStep(Response):
 
 def _laid_out(kept: Kept, starts: Rows, is_live: U8, touched: U8) -> tuple[Rows, Rows, _Held]:
     """Return the live pairs, where each part of them begins, and what is held after the step, live rows still empty."""
-    total = len(kept.keys)
-    live, begins = memory.empty(total, np.int64), np.zeros(len(starts), np.int64)
-    slot, held = memory.empty(total, np.int32), memory.empty((total, HELD), np.float32)
+    total, most = len(kept.keys), int(np.count_nonzero(is_live))
+    live, begins = memory.empty(most + 1, np.int64), np.zeros(len(starts), np.int64)  # one is written and not used
+    slot, held = memory.empty(total, np.int32), memory.empty((most, HELD), np.float32)
     count = lay_out(kept, starts, is_live, live, begins, touched, slot, held) if total else 0
     return live[: begins[-1]], begins, (slot, held[:count])
 

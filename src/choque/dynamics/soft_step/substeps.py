@@ -127,8 +127,7 @@ def _solve(
 ) -> bool:
     """Run what this thread takes of all passes; return whether nothing is left."""
     bodies, awake, moving, locks = problem
-    speed = bodies.speed
-    spins = (speed, bodies.frame)
+    speed, spins = bodies.speed, (bodies.speed, bodies.frame)
     starts, stretches, passes = layers
     count = starts.size - 1
     phase: Integer = 0
