@@ -23,11 +23,31 @@ GROUND = "world = choque.World(gravity=(0, -9.81, 0)); world.add_ground()"
 
 PYRAMIDS = "corners = np.eye(4)[:, 1:]; mesh = choque.Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])"
 
+COMMAND = """
+import contextlib, tempfile
+from choque.cli import main
+with tempfile.NamedTemporaryFile(suffix=".npy") as stored, contextlib.redirect_stdout(sys.stderr):
+    if "lower" in globals():
+        np.save(stored.name, np.hstack([lower, upper]))
+    main("{}".replace("FILE", stored.name).split())
+"""
+
 CALLS: dict[str, tuple[str, ...]] = {
     "pairs, float32, 3D": ("_pairs:pairs", BOXES.format(10_000, 3, "float32"), "choque.pairs(lower, upper)"),
     "pairs, float64, 3D": ("_pairs:pairs", BOXES.format(10_000, 3, "float64"), "choque.pairs(lower, upper)"),
+    "pairs, float32, 2D": ("_pairs:pairs", BOXES.format(10_000, 2, "float32"), "choque.pairs(lower, upper)"),
+    "pairs, float64, 2D": ("_pairs:pairs", BOXES.format(10_000, 2, "float64"), "choque.pairs(lower, upper)"),
+    "pairs of few, float64, 3D": ("_pairs:pairs", BOXES.format(500, 3, "float64"), "choque.pairs(lower, upper)"),
+    "choque pairs, float32, 3D": ("cli.pairs:pairs", BOXES.format(10_000, 3, "float32"), COMMAND.format("pairs FILE")),
+    "choque pairs, float64, 3D": ("cli.pairs:pairs", BOXES.format(10_000, 3, "float64"), COMMAND.format("pairs FILE")),
     "join, float32, 3D": ("_join:join", BOXES.format(10_000, 3, "float32"), "choque.join(lower, upper, lower, upper)"),
     "join, float64, 3D": ("_join:join", BOXES.format(10_000, 3, "float64"), "choque.join(lower, upper, lower, upper)"),
+    "join, float64, 2D": ("_join:join", BOXES.format(10_000, 2, "float64"), "choque.join(lower, upper, lower, upper)"),
+    "suppress, float64": (
+        "boxes._suppress:suppress",
+        BOXES.format(2_000, 2, "float64"),
+        "choque.boxes.suppress(np.hstack([lower, upper]), lower[:, 0].copy(), iou=0.5)",
+    ),
     "suppress, float32": (
         "boxes._suppress:suppress",
         BOXES.format(2_000, 2, "float32"),
@@ -57,6 +77,8 @@ CALLS: dict[str, tuple[str, ...]] = {
         "list(sweep.advance(until=10.0))",
     ),
     "Volume.collides": ("volumes._volume:Volume.collides", "ball = choque.Volume.read('ball:32'); ball.collides(ball)"),
+    "choque volume collide": ("cli.volume:collide", COMMAND.format("volume collide ball:32 ball:32")),
+    "choque interest run": ("cli.interest:run", COMMAND.format("interest run")),
     "Areas, 2D": (
         "interest._areas:Areas.__init__",
         "choque.interest.Areas(np.random.default_rng(0).random((1000, 2)), radius=0.1)",
