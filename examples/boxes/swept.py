@@ -29,7 +29,7 @@ print("swept: ", swept.tolist())
 
 # %%
 # Every kind of bounds can be swept, and every broad phase takes them.
-slabs = choque.bounds.KDops.from_boxes(choque.bounds.Boxes(lower, upper), 8)
+slabs = choque.bounds.KDops.from_boxes(choque.bounds.Boxes(lower, upper), k=8)
 broad = choque.broad.create("sap-kdop", slabs)
 broad.update(slabs.swept(way))
 print("began: ", broad.began.tolist())

@@ -111,7 +111,7 @@ def test_boxes_as_kdops_overlap_as_boxes(dimension: int, closed: bool) -> None:
     boxes = Boxes(lower, lower + generator.integers(0, 5, (150, dimension)))
     pairs = np.stack(np.triu_indices(150, 1), axis=1)
     for k in (4, 8) if dimension == 2 else SPACE:
-        around = KDops.from_boxes(boxes, k)
+        around = KDops.from_boxes(boxes, k=k)
         assert around.k == k
         assert around.boxes() == boxes
         np.testing.assert_array_equal(around.overlap(pairs, closed=closed), boxes.overlap(pairs, closed=closed))
@@ -142,7 +142,7 @@ def test_turning_keeps_most_of_the_tightness() -> None:
 
 def test_infinite_boxes_have_infinite_slabs() -> None:
     ground = Boxes([[-np.inf, -np.inf, -1]], [[np.inf, np.inf, 0]])
-    slabs = KDops.from_boxes(ground, 26)
+    slabs = KDops.from_boxes(ground, k=26)
     assert slabs.boxes() == ground
     assert np.isinf(slabs.lower[:, 3:]).all()
     moved = slabs.moved(None, [1, 2, 3])

@@ -130,7 +130,7 @@ class KDops(SlabBounds):
         return cls.unchecked(narrow_down(lower, flat.dtype), narrow_up(upper, flat.dtype))
 
     @classmethod
-    def from_boxes(cls, boxes: Boxes, k: int | None = None) -> Self:
+    def from_boxes(cls, boxes: Boxes, *, k: int | None = None) -> Self:
         """Return the smallest k-DOPs around ``boxes``; they overlap exactly where the boxes do."""
         along = _directions_in(boxes.dimension, k)
         shape = (len(boxes), len(along))
