@@ -100,20 +100,16 @@ def changes(before: MemberLists, after: MemberLists, thread_count: int) -> Chang
 
 
 def _changes_by(
-    kernel: Callable[..., tuple[int, int]],
-    entered_starts: Rows,
-    left_starts: Rows,
-    thread_count: int,
-    *arguments: object,
+    kernel: Callable[..., tuple[int, int]], entered_starts: Rows, left_starts: Rows, thread_count: int, *given: object
 ) -> Change:
-    """Run ``kernel(first, last, *arguments, entered, left)`` over shares of all rows. Return its output.
+    """Run ``kernel(first, last, *given, entered, left)`` over shares of all rows. Return its output.
 
     The kernel writes to both arrays, in order, from where the lists of its first row start, and returns two counts.
     """
     row_count = len(entered_starts) - 1
     shares = threads.ranges(row_count, threads.streams(thread_count, row_count))
     entered, left = (memory.empty((int(starts[-1]), 2), np.int32) for starts in (entered_starts, left_starts))
-    counts = threads.run(lambda part: kernel(*shares[part], *arguments, entered, left), len(shares))
+    counts = threads.run(lambda part: kernel(*shares[part], *given, entered, left), len(shares))
     firsts = [first for first, _ in shares]
     return Change(
         _closed_up(entered, entered_starts[firsts], [count for count, _ in counts]),

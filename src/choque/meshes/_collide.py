@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -139,13 +139,7 @@ def _list_near(
 
 @helper
 def _push(
-    lanes: F32,
-    place: Integer,
-    hits: Integer,
-    node: tuple[Integer, Integer],
-    side: Integer,
-    depth: Integer,
-    scratch: Scratch,
+    lanes: F32, place: Integer, hits: Integer, node: tuple[Any, Any], side: Integer, depth: Integer, scratch: Scratch
 ) -> Integer:
     """Put the children of a block whose bits are set on the stack, in place of it; return its new depth.
 

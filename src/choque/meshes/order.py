@@ -130,12 +130,7 @@ def _bin(value: Any, low: Any, scale: Any) -> Integer:
 
 @helper
 def _part(
-    first: Integer,
-    last: Integer,
-    axis: Integer,
-    scale: tuple[Any, Any],
-    bins: tuple[Integer, Integer, Integer],
-    items: Items,
+    first: Integer, last: Integer, axis: Integer, scale: tuple[Any, Any], bins: tuple[Any, Any, Any], items: Items
 ) -> None:
     """Sort a range into what lies in bins below the chosen one, in it, and above it."""
     chosen, low_end, high_end = bins

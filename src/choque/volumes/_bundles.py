@@ -177,19 +177,14 @@ def _either(one: I32, first: Integer, last: Integer, two: I32, start: Integer, s
 
 @helper
 def bundles_overlap(
-    bundles: SectionArrays,
-    other_bundles: SectionArrays,
-    one: SectionArrays,
-    two: SectionArrays,
-    shift: Shift,
-    found: I64,
+    bundles: SectionArrays, others: SectionArrays, one: SectionArrays, two: SectionArrays, shift: Shift, found: I64
 ) -> Integer:
     """Return whether the interiors of two solids meet when the second is moved by ``shift``.
 
     Compares bundles first, then the sections that they were made of, and writes a box of the overlap to ``found``.
     `MET` and `APART` are exact; `UNDECIDED` means that too many bundles met although their rows did not.
     """
-    coarse_slabs, other_coarse_slabs, shift_0 = bundles[0], other_bundles[0], shift[0]
+    coarse_slabs, other_coarse_slabs, shift_0 = bundles[0], others[0], shift[0]
     last, other_last = coarse_slabs.shape[0] - 1, other_coarse_slabs.shape[0] - 1
     low = max(coarse_slabs[0, 0], other_coarse_slabs[0, 0] + shift_0)
     high = min(coarse_slabs[last, 0], other_coarse_slabs[other_last, 0] + shift_0)
@@ -205,7 +200,7 @@ def bundles_overlap(
             plane = max(coarse_slabs[slab, 0], other_coarse_slabs[other, 0] + shift_0)
             beyond = min(coarse_slabs[slab + 1, 0], other_coarse_slabs[other + 1, 0] + shift_0)
             line: Integer = np.int64(-FAR)
-            while sections_overlap(slab, bundles, other, other_bundles, shift, 0, (line, FAR), found):
+            while sections_overlap(slab, bundles, other, others, shift, 0, (line, FAR), found):
                 line = found[4]
                 if slabs_overlap(one, two, shift, 0, (plane, beyond), (found[1], line), found):
                     return MET

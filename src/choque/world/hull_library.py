@@ -81,7 +81,7 @@ def unpack_hulls(arrays: Mapping[str, NDArray[Any]]) -> Hulls | None:
         or not all(np.isfinite(each).all() for each in (points, *per_hull))
     ):
         raise ValueError("the hulls of its bodies are damaged")
-    check_hull_meshes(points, first, triangles, triangle_first, smallest=1)
+    check_hull_meshes(points, first, triangles, triangle_first, least=1)
     is_solid = per_hull[0] > 0
     if (np.diff(first)[is_solid] < MIN_POINTS).any() or (np.diff(triangle_first)[is_solid] < MIN_POINTS).any():
         raise ValueError("the hulls of its bodies are damaged")
@@ -94,14 +94,9 @@ def unpack_hulls(arrays: Mapping[str, NDArray[Any]]) -> Hulls | None:
 
 
 def check_hull_meshes(
-    points: NDArray[Any],
-    first: NDArray[Any],
-    triangles: NDArray[Any],
-    triangle_first: NDArray[Any],
-    *,
-    smallest: int = 0,
+    points: NDArray[Any], first: NDArray[Any], triangles: NDArray[Any], triangle_first: NDArray[Any], *, least: int = 0
 ) -> None:
-    """Raise `ValueError` unless these arrays are meshes, each of at least ``smallest`` corners and faces.
+    """Raise `ValueError` unless these arrays are meshes, each of at least ``least`` corners and faces.
 
     ``points`` (p, 3) and ``triangles`` (t, 3) hold the corners and faces of all meshes; mesh k has those from
     ``first[k]`` to ``first[k + 1]``, and faces name corners within their mesh.
@@ -109,8 +104,8 @@ def check_hull_meshes(
     sound = (
         points.shape[1:] == triangles.shape[1:] == (3,)
         and len(first) == len(triangle_first)
-        and _are_starts(first, len(points), smallest)
-        and _are_starts(triangle_first, len(triangles), smallest)
+        and _are_starts(first, len(points), least)
+        and _are_starts(triangle_first, len(triangles), least)
     )
     if sound:
         corners = np.repeat(np.diff(first), np.diff(triangle_first))

@@ -10,7 +10,7 @@ from choque._core import memory as memory_of_calls
 from choque._core.kernel import kernel
 from choque._core.pair_keys import pack_pairs
 from choque._core.threads import ranges, run
-from choque._core.types import F64, I64, Bools, Floats, Integer, Pairs
+from choque._core.types import F64, I64, Bools, Floats, Pairs
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow.convex.cores import Cores, cores_of_shapes, support
 from choque.narrow.convex.probe import CONTACT, SAFE_GAP, SHALLOW, Probe, probe_pairs
@@ -84,13 +84,7 @@ def _keys(pairs: Pairs) -> I64:
 
 @kernel
 def _plane_contacts(
-    cores: Cores,
-    places: Pairs,
-    plane_first: Bools,
-    rotation: Floats,
-    found: ContactArrays,
-    first: Integer,
-    last: Integer,
+    cores: Cores, places: Pairs, plane_first: Bools, rotation: Floats, found: ContactArrays, first: int, last: int
 ) -> None:
     """Write the contacts of pairs first … last − 1 of a body and a plane; the depth is that of the lowest vertex.
 

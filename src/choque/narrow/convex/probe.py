@@ -193,14 +193,7 @@ def _judge(
 
 @helper
 def _measure(
-    cores: Cores,
-    rows: Pairs,
-    wanted: Integer,
-    found: Probe,
-    polytope: Polytope,
-    block: Block,
-    start: Integer,
-    stop: Integer,
+    cores: Cores, rows: Pairs, wanted: Integer, found: Probe, polytope: Polytope, block: Block, start: int, stop: int
 ) -> None:
     """Measure how far apart the pairs start … stop − 1 are, or how deep they overlap, and where."""
     place = cores.place

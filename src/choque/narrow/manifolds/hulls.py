@@ -43,13 +43,7 @@ BLUNT = 4.0  # how many times as deep as in another direction a tip may be: a te
 
 @kernel
 def plane_manifolds(
-    first: Integer,
-    last: Integer,
-    rows: Rows,
-    solids: PosedSolids,
-    found: ContactArrays,
-    scratch: Scratch,
-    faces: HullFaces,
+    first: int, last: int, rows: Rows, solids: PosedSolids, found: ContactArrays, scratch: Scratch, faces: HullFaces
 ) -> None:
     """Write the manifolds of the pairs ``rows[first:last]`` of a solid and a plane: up to four of its lowest corners.
 

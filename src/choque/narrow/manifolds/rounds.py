@@ -18,12 +18,7 @@ ALIGNED = 0.996  # cosine of the angle below which two capsules touch along a st
 
 @kernel
 def round_manifolds(
-    first: Integer,
-    last: Integer,
-    rows: Rows,
-    solids: PosedSolids,
-    found: ContactArrays,
-    scratch: Scratch,  # noqa: ARG001 - the signature of all such kernels
+    first: int, last: int, rows: Rows, solids: PosedSolids, found: ContactArrays, _scratch: Scratch
 ) -> None:
     """Write the manifolds of the pairs ``rows[first:last]``, of which one at least is a sphere or both are capsules.
 

@@ -85,13 +85,7 @@ def side_of(faces: HullFaces, hull: Integer, local: Vector) -> float:
 
 @kernel
 def sphere_triangles(
-    first: Integer,
-    last: Integer,
-    rows: Rows,
-    solids: PosedSolids,
-    found: ContactArrays,
-    scratch: Scratch,  # noqa: ARG001 - the signature of all such kernels
-    faces: HullFaces,
+    first: int, last: int, rows: Rows, solids: PosedSolids, found: ContactArrays, _scratch: Scratch, faces: HullFaces
 ) -> None:
     """Write the manifolds of the pairs ``rows[first:last]`` of a sphere and a triangle: the nearest point.
 
