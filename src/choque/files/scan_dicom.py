@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from choque.files.source import naming_damage, read_head
 
 _ALIKE = {"orientation": 1e-4, "spacing": 1e-4, "shape": 0.0}
 """What all slices of a series share, and the largest difference that is ignored: scanners round their numbers."""
+Series: TypeAlias = tuple[str, str, str]  # the unique identifier of a series, its description and its number, as text
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Slice:
     """One picture and where it lies: a whole file, or one of its frames."""
 
     name: str  # what a message calls it
-    series: tuple[str, str, str]  # the unique identifier of its series, its description and its number, as text
-    position: F64  # (3,) The centre of its first pixel
+    series: Series
+    position: F64  # (3,) the centre of its first pixel
     orientation: tuple[float, ...]  # along its rows, then along its columns: six numbers
     spacing: tuple[float, ...]  # from row to row, and from column to column
     thickness: float  # how thick it is, which only a single slice needs
@@ -45,7 +46,7 @@ def read_folder(folder: Path, world: str, series: str | None = None) -> Scan:
     ``series`` chooses one of several by its description, number or unique identifier. Slices are sorted by where they
     lie, never by name. Values are rescaled as the files say, to Hounsfield units for CT.
     """
-    known: Counter[tuple[str, str, str]] = Counter()
+    known: Counter[Series] = Counter()
     slices = [each for path in dicom_files(folder) for each in _slices(path, series, known)]
     if len(known) > 1 and len({each.series for each in slices}) != 1:
         listed = ", ".join(
@@ -90,9 +91,7 @@ def is_dicom(path: Path) -> bool:
     return head[:2] == b"\x08\x00" and head[3:4] == b"\0" and (has_type or head[5:8] == bytes(3))
 
 
-def _slices(
-    path: Path, series: str | None = None, known: Counter[tuple[str, str, str]] | None = None
-) -> Iterator[Slice]:
+def _slices(path: Path, series: str | None = None, known: Counter[Series] | None = None) -> Iterator[Slice]:
     """Return the slices of a file; none if it holds something else or another ``series``; note it in ``known``."""
     pydicom = require("pydicom", extra="volumes", purpose="to read DICOM slices")
     with naming_damage(path):
@@ -213,7 +212,7 @@ def _stacked(source: Path, what: str, slices: list[Slice], world: str) -> Scan:
     return oriented(values, affine, "LPS", world, what)
 
 
-def _title(series: tuple[str, str, str]) -> str:
+def _title(series: Series) -> str:
     """Return what a message calls a series: its description and number, or else its identifier."""
     uid, description, number = series
     return " ".join(filter(None, (repr(description) if description else "", f"({number})" if number else ""))) or uid

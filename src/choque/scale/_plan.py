@@ -16,7 +16,7 @@ from choque._core.types import Floats
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import in_words
-from choque.scale.inputs import BoxSet, File, read_batches
+from choque.scale.inputs import BoxSet, File, Sets, read_batches
 from choque.scale.tiling import Tiling, count_tiles, cut
 
 VERSION = 1
@@ -89,7 +89,7 @@ class SearchPlan:
         Bytes for all processes together, and the number of workers.
     """
 
-    sets: tuple[BoxSet, ...]
+    sets: Sets
     tiling: Tiling
     options: Options
     expected: Expectation
@@ -236,7 +236,7 @@ def _node_number(word: str) -> int:
 
 
 def make_plan(
-    sets: tuple[BoxSet, ...], *, closed: bool, order: Order, memory: int, workers: int, tile_rows: int | None = None
+    sets: Sets, *, closed: bool, order: Order, memory: int, workers: int, tile_rows: int | None = None
 ) -> SearchPlan:
     """Sample the boxes, cut space into tiles that fit the memory of a worker, and say what the search will take."""
     if len({each.dimension for each in sets}) > 1:

@@ -90,6 +90,9 @@ class BoxSet:
         return self.row_count * 2 * self.dimension * self.dtype.itemsize
 
 
+Sets: TypeAlias = tuple[BoxSet, ...]  # one set of boxes, or two for a join
+
+
 def open_set(given: Any, columns: Sequence[str] | None = None, ids: str | None = None) -> BoxSet:
     """Look at the files that ``given`` names: a path, a pattern such as ``boxes/*.parquet``, a folder, or several.
 

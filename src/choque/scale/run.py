@@ -23,7 +23,7 @@ from choque.files.atomic import replacing
 from choque.files.budget import byte_count_of, in_words
 from choque.scale._plan import Order, SearchPlan, Share, identity, least_memory, make_plan
 from choque.scale.executors import Workers, completed, find_workers
-from choque.scale.inputs import BoxSet, is_stream, named_file, open_set, spool
+from choque.scale.inputs import Sets, is_stream, named_file, open_set, spool
 from choque.scale.pair_files import MANIFEST, Found, Span, count_pairs, ranges_of_first, sort_range
 from choque.scale.scatter import scatter, starts_file
 from choque.scale.tiles import Tiles
@@ -180,7 +180,7 @@ class _Request:
             check.whole_number(self.tile_rows, "tile_rows", 1, otherwise="None for as many as fit")
 
     @contextmanager
-    def find_workers(self, sets: tuple[BoxSet, ...]) -> Iterator[Workers]:
+    def find_workers(self, sets: Sets) -> Iterator[Workers]:
         """Give the workers that were asked for; as many local processes as the memory allows, if none were."""
         count = self.workers
         if count is None and self.client is None and self.executor is None:
@@ -201,7 +201,7 @@ class _Request:
             return byte_count_of(self.memory, "memory")
         return check.whole_number(self.memory, "memory", 1, otherwise='text such as "4 GiB"')
 
-    def make_plan(self, sets: tuple[BoxSet, ...], workers: Workers) -> SearchPlan:
+    def make_plan(self, sets: Sets, workers: Workers) -> SearchPlan:
         """Plan the search."""
         return make_plan(
             sets,
@@ -216,9 +216,7 @@ class _Request:
 # The search
 
 
-def _open_sets(
-    given: Sequence[Any], folder: Path, columns: Sequence[str] | None, ids: str | None
-) -> tuple[BoxSet, ...]:
+def _open_sets(given: Sequence[Any], folder: Path, columns: Sequence[str] | None, ids: str | None) -> Sets:
     """Look at the files that were given; streams become files in the folder of the search first."""
     sets = []
     for each in map(named_file, given):
@@ -230,9 +228,7 @@ def _open_sets(
     return tuple(sets)
 
 
-def _search(
-    sets: tuple[BoxSet, ...], output: str | os.PathLike[str], given: _Request, progress: Progress | bool | None
-) -> Found:
+def _search(sets: Sets, output: str | os.PathLike[str], given: _Request, progress: Progress | bool | None) -> Found:
     folder = Path(output).resolve()
     with given.find_workers(sets) as workers, _reserved(folder), reporting(progress) as report:
         former = folder / PLAN
@@ -276,9 +272,7 @@ def _reserved(folder: Path) -> Iterator[None]:
         yield
 
 
-def _continued(
-    former: SearchPlan, sets: tuple[BoxSet, ...], given: _Request, workers: Workers, folder: Path
-) -> SearchPlan:
+def _continued(former: SearchPlan, sets: Sets, given: _Request, workers: Workers, folder: Path) -> SearchPlan:
     """Return the plan of the search that the folder holds, if it is this one."""
     different = None
     if former.identities != tuple(identity(each) for each in sets):
