@@ -91,7 +91,8 @@ def test_everything_at_once(tmp_path: Path) -> None:
     bodies = made.bodies
     assert (made.name, made.summary) == ("all of it", "Everything that a scene can say.")
     assert (made.steps_per_second, made.dt, made.camera) == (120, 1 / 120, Camera(12, -5.5, 90))
-    assert made.settings == {"broad": "grid", "narrow": "exact", "max_speed": 50.0, "cell": 2.5}
+    settings = {"broad": "grid", "narrow": "exact", "max_speed": 50.0, "cell": 2.5}
+    assert made.settings == {"response": "soft-step", **settings}
     assert bodies.kind[:7].tolist() == [0, 0, 0, 1, 2, 3, 4]
     assert bodies.size[:7].tolist() == [
         [0.5, 0, 0],
@@ -176,7 +177,7 @@ SPHERE = 'choque = 1\n\n[[bodies]]\nkind = "sphere"\n'
         (SPHERE + "position = [nan, 0, 0]", 5, "the position of this sphere is nan,0,0"),
         (SPHERE + "position = [1e300, 1e300, 0]", 5, "three numbers from -1e+12 to 1e+12"),
         (SPHERE + f"position = [1{'0' * 400}, 0, 0]", 5, "three numbers in brackets"),
-        (SPHERE + "position = [[0, 0, 0], [9, 0, 0]]\nradius = [1, 2, 3]", 6, "or a list of 2 of numbers"),
+        (SPHERE + "position = [[0, 0, 0], [9, 0, 0]]\nradius = [1, 2, 3]", 6, "or a list of 2, one for each body"),
         (
             SPHERE + "position = [[0, 0, 0], [9, 0, 0]]\nradius = [1, -2]",
             6,

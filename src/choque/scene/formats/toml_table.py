@@ -132,7 +132,7 @@ class TomlTable:
 
     def values(self, key: str, count: int) -> F64:
         """A number for all bodies, (), or one for each, (count,)."""
-        return np.array(self._each(key, count, _is_number, "a number", "numbers"), dtype=np.float64)
+        return np.array(self._each(key, count, _is_number, "a number"), dtype=np.float64)
 
     def ids(self, key: str, count: int) -> I64:
         """A whole number of at least 0 for each of ``count`` bodies, (count,)."""
@@ -144,7 +144,7 @@ class TomlTable:
 
     def flags(self, key: str, count: int) -> Bools:
         """A truth value for all bodies, (), or one for each, (count,)."""
-        return np.array(self._each(key, count, _is_flag, "true or false", "these"), dtype=bool)
+        return np.array(self._each(key, count, _is_flag, "true or false"), dtype=bool)
 
     def table(self, key: str) -> TomlTable:
         """A table of its own, empty where it is not there."""
@@ -165,11 +165,11 @@ class TomlTable:
         """Return the value unchecked, for others to check."""
         return dict(self._entries)
 
-    def _each(self, key: str, count: int, fits: Callable[[Any], bool], one: str, many: str) -> Any:
+    def _each(self, key: str, count: int, fits: Callable[[Any], bool], one: str) -> Any:
         value = self._entries.get(key)
         if fits(value) or (isinstance(value, list) and len(value) == count and all(map(fits, value))):
             return value
-        raise self.unfit(key, f"{one}, or a list of {count} of {many}")
+        raise self.unfit(key, f"{one}, or a list of {count}, one for each body")
 
 
 def _is_flag(value: object) -> bool:
