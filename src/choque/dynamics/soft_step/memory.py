@@ -23,7 +23,7 @@ from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
 from choque.narrow.pair import MAX_POINTS
 from choque.narrow.shapes import PLANE, SPHERE, TILE
 
-PART_BODIES = 400  # bodies of a part of the solver
+PART_BODIES, MOST_PARTS = 400, 32  # larger parts of the solver have fewer contacts between them, for one thread alone
 SORTED_FOR = 120  # steps after which bodies are sorted along the Morton curve again, when the candidates next change
 
 
@@ -121,7 +121,7 @@ class Memory:
     def _cut(self) -> I32:
         """Cut the bodies into parts, by their number alone; return the part of each, −1 for static ones."""
         moving = int((self.static == 0).sum())
-        parts = max(1, round(moving / PART_BODIES))
+        parts = min(max(1, round(moving / PART_BODIES)), MOST_PARTS)
         self.cuts = moving * np.arange(parts + 1) // parts
         owner = np.full(len(self.order) + len(self.pieces), -1, np.int32)
         owner[:moving] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.cuts))
