@@ -98,7 +98,7 @@ def test_help_loads_nothing_heavy() -> None:
         (["pairs", "boxes.npy", "--metod", "grid"], "--method"),
         (["pairs", "--frame", "one", "boxes.npy"], "'choque pairs --help'"),
         (["pairs"], "FILE"),
-        (["bake", "uniform"], "--output"),
+        (["bake", "uniform"], "FILE"),
         (["methods", "surplus"], "'choque methods --help'"),
         (["--verson"], "--version"),
         (["volume", "colide"], "collide"),
@@ -107,7 +107,7 @@ def test_help_loads_nothing_heavy() -> None:
         (["lab", "run", "comparisn"], "comparison"),
         (["run", "bowlin"], "bowling"),
         (["run", "bowling", "--broad", "sap-ob"], "sap-obb"),
-        (["bake", "unform", "--output", "a.npy"], "uniform"),
+        (["bake", "unform", "a.npy"], "uniform"),
         (["volume", "boolean", "mins", "a.evm", "b.evm", "c.evm"], "minus"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_terminated_command_leaves_no_unfinished_file(tmp_path: Path) -> None:
         "choque.files.write_boxes = slow\n"
         "from choque.cli import main; sys.exit(main())\n"
     )
-    arguments = in_shell("bake", "uniform", "--n", "10", "--output", str(tmp_path / "boxes.npy"), code=code)
+    arguments = in_shell("bake", "uniform:10", str(tmp_path / "boxes.npy"), code=code)
     done = subprocess.run(arguments, capture_output=True, text=True)
     assert done.returncode == 143, done.stderr
     assert "Traceback" not in done.stderr
@@ -200,7 +200,7 @@ def test_a_command_ends_although_an_import_swallows_the_exception_of_its_termina
         "choque.files.write_boxes = slow\n"
         "from choque.cli import main; sys.exit(main())\n"
     )
-    arguments = in_shell("bake", "uniform", "--n", "10", "--output", str(tmp_path / "boxes.npy"), code=code)
+    arguments = in_shell("bake", "uniform:10", str(tmp_path / "boxes.npy"), code=code)
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=50)
     assert done.returncode == 143, done.stderr
 

@@ -15,7 +15,8 @@ def test_a_configuration_is_written_run_and_logged(command: Command, tmp_path: P
     command.succeeds("interest", "config", path)
     path.write_text(path.read_text().replace("steps = 500", "steps = 12").replace("method = AoIP", "method = FB"))
     printed = command.succeeds("interest", "run", "--config", path, "--log", log)
-    assert "FB, 100 objects, dense, 12 steps: 4,950.0 candidate pairs" in printed
+    assert "100 bodies, dense at the start, followed for 12 steps by the method FB." in printed
+    assert "4,950.0 pairs that may collide" in printed
     assert len(log.read_text().splitlines()) == 13
 
 

@@ -31,7 +31,7 @@ CALLS = {
     "explain": "explain boxes.npy",
     "methods": "methods",
     "scenes": "scenes",
-    "bake": "bake uniform --n 20 --output a.npy",
+    "bake": "bake uniform:20 a.npy",
     "bench": "bench --n 100 --method brute --repetitions 1",
     "run": "run bounce --frames 2",
     "replay": "replay recorded",

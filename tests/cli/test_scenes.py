@@ -35,8 +35,8 @@ def test_every_scene_is_listed_with_its_parameters(command: Command) -> None:
 
 def test_a_scene_is_baked(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "scene.aabbs"
-    arguments = ("--n", 50, "--frames", 3, "--seed", 4, "--dimension", 2, "--option", "step=0.25")
-    assert "50 boxes in 2D, 3 frames, seed 4" in command.succeeds("bake", "moving", "--output", path, *arguments)
+    arguments = ("--frames", 3, "--seed", 4, "--dimension", 2, "--option", "step=0.25")
+    assert "50 boxes in 2D, 3 frames, seed 4" in command.succeeds("bake", "moving:50", path, *arguments)
     expected = choque.scene.generate("moving", 50, seed=4, dimension=2, frames=3, step=0.25)
     baked = choque.scene.read(path)
     assert (baked.frame_count, baked.name) == (3, "moving")
@@ -48,12 +48,12 @@ def test_a_scene_is_baked(command: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".parquet", ".aabbs"])
 def test_one_frame_goes_to_every_format(command: Command, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"boxes{suffix}"
-    command.succeeds("bake", "uniform", "--n", 20, "--output", path)
+    command.succeeds("bake", "uniform:20", path)
     assert np.array_equal(choque.files.read_boxes(path)[0], choque.scene.generate("uniform", 20).frame(0)[0])
 
 
 def test_float64(command: Command, tmp_path: Path) -> None:
-    command.succeeds("bake", "uniform", "--n", 20, "--dtype", "float64", "--output", tmp_path / "boxes.npy")
+    command.succeeds("bake", "uniform:2e1", tmp_path / "boxes.npy", "--dtype", "float64")
     assert np.load(tmp_path / "boxes.npy").dtype == np.float64
 
 
@@ -61,7 +61,7 @@ def test_float64(command: Command, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["uniforn"], "Did you mean 'uniform'?"),
-        (["uniform", "--n", "-1"], "n is -1"),
+        (["uniform:-1"], "n is -1"),
         (["uniform", "--frames", "0"], "frames"),
         (["uniform", "--dimension", "4"], "dimension"),
         (["uniform", "--dtype", "int8"], "int8"),
@@ -72,12 +72,12 @@ def test_float64(command: Command, tmp_path: Path) -> None:
     ],
 )
 def test_bad_requests_write_nothing(command: Command, tmp_path: Path, arguments: list[str], words: str) -> None:
-    assert words in command.fails("bake", *arguments, "--output", tmp_path / "boxes.npz")
+    assert words in command.fails("bake", arguments[0], tmp_path / "boxes.npz", *arguments[1:])
     assert not list(tmp_path.iterdir())
 
 
 def test_formats_that_cannot_hold_it(command: Command, tmp_path: Path) -> None:
-    assert "format for boxes called '.txt'" in command.fails("bake", "uniform", "--output", tmp_path / "boxes.txt")
-    several = ("bake", "uniform", "--frames", 2, "--output", tmp_path / "boxes.csv")
+    assert "format for boxes called '.txt'" in command.fails("bake", "uniform", tmp_path / "boxes.txt")
+    several = ("bake", "uniform", tmp_path / "boxes.csv", "--frames", 2)
     assert "format for frames called '.csv'" in command.fails(*several)
     assert not list(tmp_path.iterdir())

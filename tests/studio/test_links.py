@@ -188,6 +188,18 @@ def test_a_picture_of_the_chooser_and_a_dropped_file_open_their_views(watched: W
     time.sleep(0.1)
 
 
+def test_an_address_with_a_scene_and_a_moment_opens_in_a_new_tab_and_reloads(watched: Watched) -> None:
+    watched.show(None)
+    tab = watched.new_tab("#open=scene/cradle&t=0.25")
+    run = until(lambda: getattr(watched.studio.view, "run", None), "the scene")
+    until(lambda: run.world.time == pytest.approx(0.25, abs=0.01), "the moment")
+    tab.reload()
+    tab.get_by_role("button", name="Play").wait_for()
+    assert "#" not in tab.url
+    tab.close()
+    until(lambda: len(watched.studio.server.get_clients()) == 1, "the tab to leave")
+
+
 def test_overlays_fade_with_distance() -> None:
     lines = np.array([[[0, 0, 0], [0, 0, 0]], [[0, 0, -20], [0, 0, -20]]], np.float32)
     options = Options(eye=np.array([0.0, 0.0, 10.0]))

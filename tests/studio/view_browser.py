@@ -101,15 +101,15 @@ class Watched:
         self.complaints: list[str] = []
         self.page = self.new_tab()
 
-    def new_tab(self) -> Any:
-        """Open the studio in another tab."""
+    def new_tab(self, named: str = "") -> Any:
+        """Open the studio in another tab, at an address with something after ``#``."""
         tabs = len(self.studio.server.get_clients())
         page = self.chromium.browser.new_page(viewport=SIZE)
         page.set_default_timeout(1000 * PATIENCE)
         page.on("console", lambda message: message.type == "error" and self._complain(message.text))
         page.on("pageerror", lambda problem: self._complain(str(problem)))
         page.on("request", lambda request: is_local(request.url) or self._complain(f"left for {request.url}"))
-        page.goto(self.studio.url)
+        page.goto(self.studio.url + named)
         until(lambda: len(self.studio.server.get_clients()) == tabs + 1, "the tab to connect")
         return page
 

@@ -22,6 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from choque import __version__
 from choque.cli import interest, kinetic, lab, mesh, volume
+from choque.cli._options import spelled_out
 from choque.cli.bake import bake
 from choque.cli.bench import bench
 from choque.cli.clash import clash
@@ -79,7 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments
         What follows ``choque``; None for the arguments of the process. Without arguments the help is printed.
     """
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    given = [spelled_out(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    if given in [[verb_name(family)] for family in FAMILIES]:
+        given.append("--help")
     command = typer.main.get_command(build())
     try:
         with _plain_notes(), _ending_in_order():
@@ -130,14 +133,13 @@ class VerbCommand(TyperCommand):
         return [self.options_metavar or "", *(argument_word(each) for each in _arguments(self))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options."""
+        """Write the arguments, then the options, those of a panel under a heading of their own."""
         arguments = [(argument_word(each), each.help or "") for each in _arguments(self)]
-        options = [
-            record
-            for each in self.get_params(ctx)
-            if each.param_type_name == "option" and (record := each.get_help_record(ctx)) is not None
-        ]
-        for heading, records in (("Arguments", arguments), ("Options", options)):
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": arguments, "Options": []}
+        for each in self.get_params(ctx):
+            if each.param_type_name == "option" and (record := each.get_help_record(ctx)) is not None:
+                sections.setdefault(getattr(each, "rich_help_panel", None) or "Options", []).append(record)
+        for heading, records in sections.items():
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
@@ -220,6 +222,7 @@ def _ending_in_order() -> Iterator[None]:
         if hasattr(signal, "setitimer") and _is_importing(frame):
             signal.setitimer(signal.ITIMER_REAL, 0.02)  # an import may swallow exceptions: try again after it
         else:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends the process, whatever it waits for
             raise SystemExit(SIGNALLED + signal.SIGTERM)
 
     caught = [getattr(signal, name) for name in ("SIGTERM", "SIGALRM") if hasattr(signal, name)]

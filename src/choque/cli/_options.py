@@ -62,6 +62,17 @@ def whole_number(text: str | int) -> int:
     return int(number)
 
 
+SHORT = re.compile(r"(?P<name>[a-z][\w-]*:)(?P<number>\d[\d_]*(\.\d+)?(e\d)?)(?P<unit>[kM]?)")
+UNITS = {"": 1, "k": 1_000, "M": 1_000_000}
+
+
+def spelled_out(word: str) -> str:
+    """Return a word of the command with its number in digits: ``pile:1k`` and ``pile:1e3`` as ``pile:1000``."""
+    found = SHORT.fullmatch(word)
+    number = float(found["number"]) * UNITS[found["unit"]] if found else 0.5
+    return f"{found['name']}{number:.0f}" if found and number.is_integer() else word
+
+
 def read_settings(given: Sequence[str] | None, reserved: Iterable[str] = ()) -> dict[str, Any]:
     """Parse ``key=value`` words: a value is JSON if possible (numbers, true, [0, 1]), otherwise text.
 

@@ -13,22 +13,23 @@ from choque.cli._options import Settings, read_settings, whole_number
 
 
 def bake(
-    name: Annotated[
+    word: Annotated[
         str,
         typer.Argument(
-            metavar="SCENE", help="See 'choque scenes'.", show_default=False, autocompletion=complete_box_scenes
+            metavar="SCENE",
+            help="A scene of boxes with their number, as uniform:10000; see 'choque scenes'.",
+            show_default=False,
+            autocompletion=complete_box_scenes,
         ),
     ],
     output: Annotated[
         Path,
-        typer.Option(
-            "--output",
+        typer.Argument(
             metavar="FILE",
             help="The file: .aabbs or .npz; a single frame also .npy, .csv or .parquet.",
             show_default=False,
         ),
     ],
-    n: Annotated[int, typer.Option("--n", parser=whole_number, metavar="N", help="Number of boxes.")] = 10_000,
     frames: Annotated[int, typer.Option("--frames", metavar="K", help="Number of frames.")] = 1,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the scene.")] = 0,
     dimension: Annotated[int, typer.Option("--dimension", metavar="D", help="2 or 3.")] = 3,
@@ -39,9 +40,9 @@ def bake(
     """Generate a scene of boxes and write it to a file.
 
     Try:
-      choque bake uniform --n 100000 --output boxes.aabbs
-      choque bake mixed --option ratio=100 --seed 7 --output boxes.npy
-      choque bake moving --frames 60 --output moving.npz
+      choque bake uniform:100000 boxes.aabbs
+      choque bake mixed:1e4 boxes.npy --option ratio=100 --seed 7
+      choque bake moving:10000 moving.npz --frames 60
     """
     import choque
     from choque._core.progress import shown
@@ -51,6 +52,8 @@ def bake(
     check_output(output)
     taken = ("n", "seed", "dimension", "frames", "dtype", "name")
     parameters = read_settings(option, reserved=taken)
+    name, _, number = word.partition(":")
+    n = whole_number(number or 10_000)
     scene = choque.scene.generate(name, n, seed=seed, dimension=dimension, frames=frames, dtype=dtype, **parameters)
     with shown(f"Writing {output} …"):
         if frames == 1 and output.suffix.lower() not in FRAME_FORMATS:

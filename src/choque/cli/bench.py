@@ -17,7 +17,7 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="SCENE",
-            help="See 'choque scenes'; uniform unless given.",
+            help="See 'choque scenes'; uniform unless given. With a number, as uniform:10000, --n is not used.",
             show_default=False,
             autocompletion=complete_box_scenes,
         ),
@@ -46,6 +46,7 @@ def bench(
 
     Try:
       choque bench
+      choque bench uniform:10000
       choque bench uniform mixed --n 1000,100000 --method auto,bvh
       choque bench moving --frames 10 --peers --threads 1 --csv figures.csv
     """
@@ -64,10 +65,12 @@ def bench(
     others = installed() if peers else []
     if peers and not others:
         typer.echo("choque: No other library is installed; get them with: pip install 'choque[peers]'.", err=True)
+    words = [word.partition(":") for word in listed(scene) or ["uniform"]]
+    counts = ",".join(dict.fromkeys(number for _, _, number in words if number))
     with shown() as tell:
         table = compare(
-            listed(scene) or ["uniform"],
-            _counts(n),
+            list(dict.fromkeys(name for name, _, _ in words)),
+            _counts(counts or n),
             listed(method) or None,
             others,
             dimension=dimension,

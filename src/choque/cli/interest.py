@@ -17,9 +17,14 @@ ConfigFile = Annotated[
 
 
 def interest() -> None:
-    """Compare areas of interest with other broad phases in the arena of the thesis on areas of interest.
+    """Measure how fast bodies that move find those near them.
+
+    Each body has an area around it, and keeps a list of the others in it. A file of settings says how many bodies
+    there are, how they move, and by which method the lists are kept; the arena is that of a thesis on shared worlds.
+    In Python, `choque.interest.Areas` does this for your own bodies, and 'choque view crowd:2000' shows it.
 
     Try:
+      choque interest run
       choque interest config run.txt
       choque interest run --config run.txt --log steps.csv
     """
@@ -57,10 +62,10 @@ def run(
         print_json({"config": chosen, "milliseconds": found.mean_milliseconds, "means": means})
         return
     typer.echo(
-        f"{chosen.configuration}, {chosen.objects:,} objects, {chosen.scenario}, {chosen.steps:,} steps: "
-        f"{found.mean_pairs:,.1f} candidate pairs and {found.mean_milliseconds:.3f} ms a step, "
-        f"{found.column('collisions').mean():,.1f} of them colliding ({chosen.narrow}) "
-        f"at {found.column('narrow_ms').mean():.3f} ms."
+        f"{chosen.objects:,} bodies, {chosen.scenario} at the start, followed for {chosen.steps:,} steps by the method "
+        f"{chosen.configuration}.\nA step takes {found.mean_milliseconds:.3f} ms to find "
+        f"{found.mean_pairs:,.1f} pairs that may collide, and {found.column('narrow_ms').mean():.3f} ms to test them "
+        f"({chosen.narrow}): {found.column('collisions').mean():,.1f} collide."
     )
 
 

@@ -25,7 +25,9 @@ def neighbors(
     threads: Threads = None,
     frame: Frame = 0,
 ) -> None:
-    """Find all pairs of atoms closer than a cut-off, in free space or in the file's periodic cell.
+    """Find all pairs of atoms closer than a cut-off.
+
+    They are in free space, or in the periodic cell that the file gives.
 
     Try:
       choque neighbors water.xyz --cutoff 5

@@ -22,7 +22,9 @@ def page(
         str | None, typer.Option("--study", metavar="NAME", help="What THING is: kinetic, volumes, meshes.")
     ] = None,
 ) -> None:
-    """Write one page with a scene in 3D that needs no server and can be sent by mail.
+    """Write a scene in 3D as one page to send by mail.
+
+    It needs no server, no network and no Python.
 
     Try:
       choque page bowling bowling.html --seconds 3

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FRAMES = 600
 OUTPUT, BENCHMARKS = Path("output"), Path("benchmarks")
 RECORDING, LOG, FILM = "recording.choque", "log.csv", "scene.mp4"
+FINGSICS = "Fingsics, the engine of a thesis on rigid bodies (scenes in .xml)"
 MAX_DEFINITION = 200
 """Parts of a circle in the finest drawing of round bodies."""
 
@@ -70,9 +71,6 @@ class Length:
     frames: Annotated[
         int | None, typer.Option("--frames", metavar="N", help=f"Number of steps; {FRAMES} by default.")
     ] = None
-    stop_at: Annotated[
-        int | None, typer.Option("--stop-at", metavar="N", help="Frame to stop at, as in Fingsics: N - 1 steps.")
-    ] = None
     fps: Annotated[
         int | None, typer.Option("--fps", metavar="N", help="Steps per second; those of the scene by default.")
     ] = None
@@ -80,15 +78,15 @@ class Length:
         int | None, typer.Option("--benchmark", metavar="N", help="Run it N times and write times and a summary.")
     ] = None
 
-    def steps(self, otherwise: int | None) -> int | None:
-        """Return the number of steps that was asked for, or ``otherwise``."""
+    def steps(self, stop_at: int | None, otherwise: int | None) -> int | None:
+        """Return the number of steps that was asked for, one less than ``stop_at``, or ``otherwise``."""
         from choque.errors import InvalidInput
 
-        if self.frames is not None and self.stop_at is not None:
+        if self.frames is not None and stop_at is not None:
             raise InvalidInput("Give --frames, the number of steps, or --stop-at, one more than it, and not both.")
         if self.frames is not None:
             return _at_least("--frames", self.frames, 1)
-        return otherwise if self.stop_at is None else _at_least("--stop-at", self.stop_at, 2, ", which is one step") - 1
+        return otherwise if stop_at is None else _at_least("--stop-at", stop_at, 2, ", which is one step") - 1
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,6 @@ class Methods:
         str | None,
         typer.Option("--response", metavar="NAME", help="soft-step, impulse, shape-matching, or fingsics-impulse."),
     ] = None
-    legacy: Annotated[bool, typer.Option("--legacy", help="Use the rules of the Fingsics engine, in float32.")] = False
     threads: Threads = None
     device: Device = None
 
@@ -140,8 +137,27 @@ class Outputs:
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FOLDER", help="Output folder; a new one in 'output' by default.")
     ] = None
+
+
+@dataclass(frozen=True)
+class Fingsics:
+    """What belongs to the engine of the Fingsics thesis."""
+
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config", metavar="FILE", help="Its config.txt; options take precedence.", rich_help_panel=FINGSICS
+        ),
+    ] = None
+    legacy: Annotated[bool, typer.Option("--legacy", help="Use its rules, in float32.", rich_help_panel=FINGSICS)] = (
+        False
+    )
+    stop_at: Annotated[
+        int | None,
+        typer.Option("--stop-at", metavar="N", help="Frame to stop at: N - 1 steps.", rich_help_panel=FINGSICS),
+    ] = None
     cost: Annotated[
-        bool, typer.Option("--cost", help="Print the cost model of the Fingsics thesis, T = C + bB + oO.")
+        bool, typer.Option("--cost", help="Print its cost model, T = C + bB + oO.", rich_help_panel=FINGSICS)
     ] = False
 
 
@@ -150,6 +166,7 @@ def run(
     length: Length,
     methods: Methods,
     outputs: Outputs,
+    fingsics: Fingsics,
     scene: Annotated[
         str | None,
         typer.Argument(
@@ -158,9 +175,6 @@ def run(
             show_default=False,
             autocompletion=complete_body_scenes,
         ),
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="A config.txt of Fingsics; options take precedence.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Seed of a generator.")] = None,
     option: Annotated[
@@ -171,19 +185,17 @@ def run(
 ) -> None:
     """Simulate a scene of bodies.
 
-    Files are written on request only, into a new folder named after the scene and the time. Fingsics is the engine of a
-    thesis on rigid bodies; its scenes (.xml), configurations and rules can be used here.
+    Files are written on request only, into a new folder named after the scene and the time.
 
     Try:
       choque run bowling --frames 600
       choque run mixed-box:10000 --broad sap-obb --record
-      choque run scene.xml --legacy --broad SAP --log --stop-at 300
       choque run mixed-box:1000 --benchmark 5
-      choque run --config config.txt
     """
     import choque
     from choque.errors import InvalidInput
 
+    config = fingsics.config
     if (scene is None) == (config is None):
         raise InvalidInput("Give a scene to run, or a configuration with --config, and not both.")
     runs = length.benchmark
@@ -193,7 +205,7 @@ def run(
         if seed is not None or option:
             raise InvalidInput("--seed and --option are for generators; a configuration names a file.")
         settings = load_config(config)
-        steps = length.steps(None)
+        steps = length.steps(fingsics.stop_at, None)
         if steps is not None:
             settings = replace(settings, stop_at_frame=steps + 1)
         if settings.run_mode in ("REPLAY", "TEST"):
@@ -203,10 +215,11 @@ def run(
             runs = settings.num_runs_for_benchmark
     else:
         found = choque.scene.find_bodies(str(scene), **{"seed": seed, **read_settings(option)})
-        plan = Plan(found, found.dt, length.steps(FRAMES), methods.world, OUTPUT, outputs.output)
+        steps = length.steps(fingsics.stop_at, FRAMES)
+        plan = Plan(found, found.dt, steps, methods.world, OUTPUT, outputs.output)
     film = {} if outputs.video and plan.film is None else plan.film
     record, log = plan.record or outputs.record or outputs.video, plan.log or outputs.log
-    plan = replace(plan, record=record, log=log, film=film, legacy=methods.legacy, cost=outputs.cost)
+    plan = replace(plan, record=record, log=log, film=film, legacy=fingsics.legacy, cost=fingsics.cost)
     if length.fps is not None:
         plan = replace(plan, dt=1 / _at_least("--fps", length.fps, 1))
     if runs is not None:
@@ -373,9 +386,11 @@ def _tell(
         soft_wrap=True,
     )
     terminal.print(_stages_table(totals))
-    terminal.print(_kinds_table(totals))
+    if len(totals.kinds) > 1:
+        terminal.print(_kinds_table(totals))
     costs = [str(totals.cost)] if plan.cost else []
     for sentence in (
+        _rest_sentence(world, totals),
         *_solver_sentence(totals),
         *costs,
         _energy_sentence(*energy),
@@ -427,7 +442,8 @@ def _stages_table(totals: Totals) -> Table:
     whole = totals.milliseconds() or 1.0
     for stage in totals.seconds:
         mean = totals.milliseconds(stage)
-        table.add_row(stage, f"{mean:.4f}", f"{mean / whole:.0%}")
+        if mean > 0.0:  # a response may find its contacts itself
+            table.add_row(stage, f"{mean:.4f}", f"{mean / whole:.0%}")
     table.add_row("step", f"{totals.milliseconds():.4f}", "")
     return table
 
@@ -444,6 +460,14 @@ def _kinds_table(totals: Totals) -> Table:
     return table
 
 
+def _rest_sentence(world: World, totals: Totals) -> str:
+    """Return a sentence on what happened."""
+    moving = int((~world.bodies.static).sum())
+    asleep = int(world.asleep.sum())
+    rest = f"{asleep:,} of {moving:,} moving bodies have come to rest; " if asleep else ""
+    return f"{rest}{totals.contacts / max(totals.steps, 1):,.1f} contacts in a step."
+
+
 def _solver_sentence(totals: Totals) -> list[str]:
     """Return a sentence on the manifolds of the response ``soft-step``."""
     if not totals.counters:
@@ -457,7 +481,9 @@ def _solver_sentence(totals: Totals) -> list[str]:
 def _energy_sentence(before: float, after: float) -> str:
     """Return a sentence on the change of energy."""
     share = (after - before) / abs(before) if before else math.nan
-    drift = f" ({share:+.2e} of it)" if math.isfinite(share) else ""
+    drift = ""
+    if math.isfinite(share):
+        drift = f" ({abs(share):.1%} {'lost' if share < 0 else 'gained'})" if abs(share) >= 1e-3 else f" ({share:+.1e})"
     return f"Energy: {before:.6g} at the start, {after:.6g} at the end{drift}."
 
 

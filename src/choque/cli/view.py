@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,8 +30,9 @@ def view(
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
 ) -> None:
-    """Show worlds, recordings, boxes, crowds, neighbours, meshes, motion and volumes in the browser.
+    """Open the studio in the browser.
 
+    It shows worlds, recordings, boxes, crowds, neighbours, meshes, motion and volumes.
     The page is reachable from this machine only, unless --host is given; its address then has a token. Ctrl+C stops it.
 
     Try:
@@ -42,10 +44,15 @@ def view(
       choque view output/bowling--2024-05-01--12-00-00
     """
     from choque.cli._options import read_settings
+    from choque.errors import UnreadableFile
+    from choque.scene import names
     from choque.studio.page.http import is_loopback
     from choque.studio.page.server import Studio
 
     given = read_settings(options)
+    for word in things or ():  # before viser is loaded, which takes longer
+        if Path(word).suffix and not (Path(word).exists() or Path(word).stem in names("built-in")):
+            raise UnreadableFile(f"There is no file {word}.")
     # The server starts first: the modules that show bodies take longer to load than everything else.
     with Studio(host, port) as studio:
         shown = None

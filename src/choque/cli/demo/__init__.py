@@ -33,6 +33,13 @@ section p { margin: 0 0 .9rem; }
 img { display: block; width: 40rem; max-width: 100%; margin: 0 auto .9rem; border-radius: 4px; }
 code { font: 14px ui-monospace, monospace; background: #eef1f5; border-radius: 4px; padding: .15em .4em; }
 .next { margin: 1rem 0 0; color: #5a6478; }
+@media (prefers-color-scheme: dark) {
+  body { color: #dfe4ec; background: #14171d; }
+  section { background: #1d222b; border-color: #313947; }
+  header p, footer, .next { color: #9aa5b8; }
+  code { background: #2a313d; }
+  img.chart { filter: invert(0.92) hue-rotate(180deg); }
+}
 """
 
 SAMPLE = "choque.broad"  # where none of its kernels is on disk, those of the sections are not there either
@@ -172,13 +179,13 @@ def _section_html(title: str, shown: Shown) -> str:
     mark = "" if shown.is_right else ' class="wrong"'
     return (
         f"<section{mark}><h2>{escape(title)}</h2><p>{escape(shown.sentence)}</p>"
-        f"{_image_html(shown.picture, title)}{_image_html(shown.chart, f'{title}: chart')}"
+        f"{_image_html(shown.picture, title)}{_image_html(shown.chart, f'{title}: chart', 'chart')}"
         f'<p class="next">Next: <code>{escape(shown.try_next)}</code></p></section>\n'
     )
 
 
-def _image_html(path: Path | None, alt: str) -> str:
+def _image_html(path: Path | None, alt: str, kind: str = "film") -> str:
     if path is None:
         return ""
     data = b64encode(path.read_bytes()).decode()
-    return f'<img alt="{escape(alt)}" src="data:{IMAGE_TYPES[path.suffix.lower()]};base64,{data}">'
+    return f'<img class="{kind}" alt="{escape(alt)}" src="data:{IMAGE_TYPES[path.suffix.lower()]};base64,{data}">'

@@ -22,7 +22,7 @@ from choque.studio.palette import quiet
 OPENED = 3
 """How many folders are open at first."""
 
-FIRST = "one-of-each"
+FIRST = "demolition"
 """The scene that is selected at first."""
 
 MAX_COUNT = 200_000

@@ -163,6 +163,7 @@ NOTICE = """<style>
 #webgl-unavailable, #webgl-software-rendering .mantine-Notification-description { display: none }
 #webgl-software-rendering { animation: choque-gone 1s 5s forwards; padding-block: 0.2em }
 #webgl-software-rendering .mantine-Notification-title { font-size: 0.8em; margin: 0 }
+@keyframes choque-drawing { to { background: #46536a } }
 @keyframes choque-gone { to { opacity: 0; visibility: hidden } }
 </style><script>
 addEventListener("DOMContentLoaded", () => {
@@ -275,12 +276,12 @@ def answering(draw: Callable[[tuple[int, int]], bytes], thumbnail: Callable[[str
 
 @lru_cache(maxsize=2)
 def _page(packed: bool, script: str) -> bytes:
-    """Return the page of viser with the notice and a script at the end of its head."""
+    """Return the page of viser under our name, with the notice and a script before its own."""
     import viser
 
     source = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
-    head, end, rest = source.partition("</head>")
-    content = (head + NOTICE + script + end + rest).encode()
+    before, head, rest = source.replace("<title>Viser</title>", "<title>Choque</title>").partition("<head>")
+    content = (before + head + NOTICE + script + rest).encode()
     return gzip.compress(content, 6) if packed else content
 
 

@@ -47,6 +47,13 @@ SUFFIXES = (
 
 SCRIPT = """<script>
 (() => {
+  // viser opens its socket at the address of the page, which must have no part after "#" then, nor when it reconnects.
+  const taken = () => {
+    const words = location.hash.slice(1);
+    if (words) history.replaceState(null, "", location.pathname + location.search);
+    return words;
+  };
+  const first = taken();
   const say = async (words, file) => {
     const address = new URL("PATH", location.href);
     address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
@@ -68,14 +75,14 @@ SCRIPT = """<script>
     document.body.append(shown);
     setTimeout(() => shown.remove(), 8000);
   };
-  const follow = () => {
-    const named = new URLSearchParams(location.hash.slice(1)), words = {};
+  const follow = (address) => {
+    const named = new URLSearchParams(address), words = {};
     if (named.has("open")) words.open = named.get("open");
     if (named.has("t")) words.t = Number(named.get("t"));
     if (Object.keys(words).length) say(words);
   };
-  addEventListener("hashchange", follow);
-  addEventListener("DOMContentLoaded", follow);
+  addEventListener("hashchange", () => follow(taken()));
+  addEventListener("DOMContentLoaded", () => follow(first));
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", (event) => {
     event.preventDefault();

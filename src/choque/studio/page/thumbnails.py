@@ -53,8 +53,9 @@ def _row(kind: str) -> str:
     cells = "".join(
         f'<a href="#open={kind}/{escape(name)}" title="{escape(about)}" style="color:inherit;text-decoration:none">'
         f'<img src="{THUMBNAILS_PATH}{kind}/{escape(name)}.png" alt="{escape(about)}" '
-        f'loading="lazy" width="{SIZE[0] // 2}" height="{SIZE[1] // 2}" style="width:100%;height:auto;display:block;'
-        f'border-radius:4px;background:#2a3240">{escape(name)}</a>'
+        f'onload="this.style.animation=\'none\'" loading="lazy" width="{SIZE[0] // 2}" height="{SIZE[1] // 2}" '
+        f'style="width:100%;height:auto;display:block;'
+        f'border-radius:4px;background:#2a3240;animation:choque-drawing 0.8s infinite alternate">{escape(name)}</a>'
         for name, about in found.things().items()
     )
     grid = "display:grid;grid-template-columns:repeat(3,1fr);gap:0.5em;font-size:0.85em;line-height:1.3"

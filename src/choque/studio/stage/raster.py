@@ -202,6 +202,7 @@ class RasterStage:
         """Draw bands of rows, several for each thread: those of the sky take less time than those of the bodies."""
         bands = BANDS * self._thread_count if self._thread_count > 1 else 1
         draw = _threads.block_supply(count, -(-count // bands))
+        task(0, 0, *arguments)  # compiled or loaded here: a signal during that would leave threads waiting for a lock
 
         def work(_: int) -> None:
             while (band := draw()) is not None:
