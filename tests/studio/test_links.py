@@ -26,7 +26,7 @@ from choque.studio.page.entries import ENTRIES
 from choque.studio.page.links import LINK_PATH, MAX_FILE_BYTES
 from choque.studio.page.overlays import Drawing, Options, faded
 from choque.studio.page.studio import Studio
-from choque.studio.page.thumbnails import PICTURED, gallery, thumbnail
+from choque.studio.page.thumbnails import PICTURED, START, gallery, thumbnail
 from choque.studio.page.world import WorldView
 from choque.studio.palette import HORIZON
 from choque.world import World
@@ -155,7 +155,7 @@ def test_a_tab_that_stalls_does_not_stop_others(studio: Studio, monkeypatch: pyt
 
 def test_thumbnails_show_what_they_name(studio: Studio) -> None:
     shown = gallery()
-    assert shown.count("<img") == sum(len(ENTRIES.find(kind).things()) for kind in PICTURED)
+    assert shown.count("<img") == len(START) + sum(len(ENTRIES.find(kind).things()) for kind in PICTURED)
     assert shown.count('alt=""') == 0
     for path in ("scene/bowling", "generator/pile", "boxes/uniform"):
         image = pixels(thumbnail(f"thumbnails/{path}.png"))

@@ -48,14 +48,14 @@ PICKED: Rgb = (255, 235, 60)
 
 SKY: Rgb = (44, 62, 96)
 HORIZON: Rgb = (140, 158, 184)
-GROUND: Rgb = (92, 105, 126)
-GRID: Rgb = (128, 143, 166)
+GROUND: Rgb = (118, 117, 115)
+GRID: Rgb = (146, 145, 143)
 """Sky overhead and at the horizon, the ground, and the lines on it."""
 
 MAX_KEPT = 8
 """With at most this many colours, moving bodies keep their hues: the scene means something by them."""
 
-SATURATION, BRIGHTNESS, BACKGROUND = 0.42, (0.5, 0.82), (0.34, 0.58)
+SATURATION, BRIGHTNESS, BACKGROUND = 0.5, (0.5, 0.82), (0.34, 0.58)
 """Maximum saturation, and least and greatest brightness, of colours of a scene: of moving bodies, of static ones."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
@@ -30,6 +31,12 @@ COUNT = 150
 PICTURED = ("scene", "generator", "boxes", "crowd", "neighbors")
 """Entries with thumbnails."""
 
+START = (
+    *(("scene", "demolition"), ("generator", "dominoes"), ("scene", "house-of-cards")),
+    *(("crowd", "crowd"), ("boxes", "uniform"), ("neighbors", "diamond")),
+)
+"""What is shown first, of these entries."""
+
 _DRAWING = threading.Lock()
 
 
@@ -45,21 +52,26 @@ def thumbnail(path: str) -> bytes:
 
 def gallery() -> str:
     """Return the thumbnails as HTML; a click on one opens it, by the address of the page."""
-    return "".join(_row(kind) for kind in PICTURED if ENTRIES.find(kind).things())
+    rows = [_row("Start here", START)]
+    for kind in PICTURED:
+        found = ENTRIES.find(kind)
+        if found.things():
+            rows.append(_row(found.title, [(kind, name) for name in found.things()]))
+    return "".join(rows)
 
 
-def _row(kind: str) -> str:
-    found = ENTRIES.find(kind)
+def _row(title: str, things: Iterable[tuple[str, str]]) -> str:
     cells = "".join(
         f'<a href="#open={kind}/{escape(name)}" title="{escape(about)}" style="color:inherit;text-decoration:none">'
         f'<img src="{THUMBNAILS_PATH}{kind}/{escape(name)}.png" alt="{escape(about)}" '
         f'onload="this.style.animation=\'none\'" loading="lazy" width="{SIZE[0] // 2}" height="{SIZE[1] // 2}" '
         f'style="width:100%;height:auto;display:block;'
         f'border-radius:4px;background:#2a3240;animation:choque-drawing 0.8s infinite alternate">{escape(name)}</a>'
-        for name, about in found.things().items()
+        for kind, name in things
+        if (about := ENTRIES.find(kind).things().get(name)) is not None
     )
     grid = "display:grid;grid-template-columns:repeat(3,1fr);gap:0.5em;font-size:0.85em;line-height:1.3"
-    return f'<div style="margin:0.4em 0 0.2em"><b>{escape(found.title)}</b></div><div style="{grid}">{cells}</div>'
+    return f'<div style="margin:0.4em 0 0.2em"><b>{escape(title)}</b></div><div style="{grid}">{cells}</div>'
 
 
 @lru_cache(maxsize=256)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from choque import broad
+from choque._core.progress import sent_to
 from choque.dynamics import response_names
 from choque.errors import InvalidInput
 from choque.lab.warm_up import warm_up
@@ -112,7 +114,8 @@ class WorldView(BodiesView):
             self.pause()
         if run.playing and now >= self._due:
             self.hands.pull()
-            self.history.step()
+            with sent_to(self._say):  # a kernel that only this step needs may be compiled
+                self.history.step()
             period = 0.0 if np.isinf(self._pace) else run.dt / self._pace
             self._due = max(self._due + period, time.perf_counter() - period)
             self.is_stale = True
@@ -278,6 +281,7 @@ class WorldView(BodiesView):
             self._status = page.html()
             self._play = page.button("Play", self.toggle, hint="P or Space")
             page.buttons("Steps", ("Step", "Reset"), lambda which: self.step() if which == "Step" else self.reset())
+            page.text("*Drag a body to throw it; B shoots a ball. Gravity and more are under Hands.*")
             self._slow = page.checkbox("Slow motion (M)", False, self._set_slow, hint="Time steps a third as long.")
             page.choice("Speed", list(SPEEDS), "1", self.set_speed, hint="Does not change the results.")
             page.number("Last frame", self._last_frame or 0, self.set_last_frame, lowest=0, step=1, hint="0: none.")
@@ -377,6 +381,12 @@ class WorldView(BodiesView):
                 Detection(self.run.shadow.settings).find(self.run.world.bodies)
         self._due = time.perf_counter()
         self.is_stale = True
+
+    def _say(self, text: str) -> None:
+        """Show at once, in the place of the status, how far compiling is."""
+        if text:
+            self._status.content = f"<b>Preparing</b> {escape(text)}"
+            self.page.server.flush()
 
     def present(self) -> None:
         """Draw the current frame, and let bodies that are new be dragged."""
