@@ -154,10 +154,5 @@ def write(path: Path, scan: Scan, world: str) -> None:  # noqa: ARG001
     tifffile = require("tifffile", extra="volumes", purpose="to write TIFF stacks")
     values = scan.values.astype(np.uint8) * np.uint8(255) if scan.values.dtype == np.bool_ else scan.values
     with replacing(path) as handle:
-        tifffile.imwrite(
-            handle,
-            np.ascontiguousarray(values.transpose()),
-            photometric="minisblack",
-            compression="zlib",
-            metadata={"spacing": list(scan.spacing), "centre": list(scan.centre)},
-        )
+        pages, place = np.ascontiguousarray(values.transpose()), {"spacing": scan.spacing, "centre": scan.centre}
+        tifffile.imwrite(handle, pages, photometric="minisblack", compression="zlib", metadata=place)

@@ -119,14 +119,8 @@ def run_world(
         report = world.step(dt)
         pairs += report.pairs
         impulses += report.impulses
-    results = {
-        "bodies": len(world.bodies),
-        "pairs": pairs,
-        "impulses": impulses,
-        "energy": world.energy(),
-        "hash": world.hash(),
-    }
-    return {**results, **({} if measure is None else measure(world))}
+    results = {"bodies": len(world.bodies), "pairs": pairs, "impulses": impulses, "energy": world.energy()}
+    return {**results, "hash": world.hash(), **({} if measure is None else measure(world))}
 
 
 def collide(

@@ -45,12 +45,8 @@ SHARED = (
 """Columns that mean the same in a scene and in a world."""
 
 DEFAULTS: dict[str, Any] = {
-    "velocity": 0.0,
-    "acceleration": 0.0,
-    "angles": 0.0,
-    "spin": 0.0,
-    "mass": 1.0,
-    "elasticity": 1.0,
+    **dict.fromkeys(("velocity", "acceleration", "angles", "spin"), 0.0),
+    **dict.fromkeys(("mass", "elasticity"), 1.0),
     "solid": 0,
     "mesh": None,
     "rocket": False,

@@ -37,11 +37,8 @@ class SceneFormat(NamedTuple):
 FORMATS: Registry[SceneFormat] = Registry(
     "scene format",
     {
-        "aabbs": "choque.scene.files:FRAMES",
-        "csv": "choque.scene.files:SINGLE_FRAME",
-        "npy": "choque.scene.files:SINGLE_FRAME",
-        "npz": "choque.scene.files:FRAMES",
-        "parquet": "choque.scene.files:SINGLE_FRAME",
+        **dict.fromkeys(("aabbs", "npz"), "choque.scene.files:FRAMES"),
+        **dict.fromkeys(("csv", "npy", "parquet"), "choque.scene.files:SINGLE_FRAME"),
         "toml": "choque.scene.formats.toml_writer:TOML",
     },
     group="choque.scene_formats",

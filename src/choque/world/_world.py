@@ -141,13 +141,8 @@ class World(Population, Queries):
         from choque._core.notebook import boxes_picture, card
 
         boxes = self.bounds().boxes() if len(self) else None
-        facts = {
-            "bodies": len(self),
-            "frame": self._frame,
-            "time": self.time,
-            "broad phase": self.settings.broad,
-            "response": self.settings.response,
-        }
+        facts: dict[str, object] = {"bodies": len(self), "frame": self._frame, "time": self.time}
+        facts |= {"broad phase": self.settings.broad, "response": self.settings.response}
         return card("World", facts, "" if boxes is None else boxes_picture(boxes.lower, boxes.upper))
 
     # State
