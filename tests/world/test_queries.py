@@ -205,7 +205,11 @@ def test_masks_ignored_bodies_and_sensors_are_passed_through() -> None:
     assert world.cast_rays(*ray, mask=1).ids.tolist() == [-1]
     assert world.query(Boxes([[2, 0, 0]], [[5.5, 1, 1]])).tolist() == [[0, near], [0, far]]
     assert world.query(Spheres([[2.0, 0, 0]], [0.5]), mask=4).tolist() == []
-    assert world.cast_shapes(Spheres([[0.0, 0, 0]], [0.5]), [10, 0, 0]).distance == pytest.approx([0.15], abs=1e-5)
+    ball, way = Spheres([[0.0, 0, 0]], [0.5]), [10, 0, 0]
+    assert world.cast_shapes(ball, way).distance == pytest.approx([0.15], abs=1e-5)
+    assert world.cast_shapes(ball, way, ignore=near).ids.tolist() == [far]
+    assert world.cast_shapes(ball, way, mask=4).ids.tolist() == [far]
+    assert world.cast_shapes(ball, way, mask=1).ids.tolist() == [-1]
     assert world.nearest([0, 0, 0], ignore=near).ids.tolist() == [far]
 
 
