@@ -98,7 +98,8 @@ class SoftStep(Response):
         self._hulls: Any = None
         self._faces = HullFaces.of(None)
         none = np.empty(0, np.int32)
-        self._solved = SphereRows(none, none, _NO_ROWS, _NO_ROWS), ManifoldRows(none, none, none, _NO_ROWS)
+        spheres = SphereRows(none, none, _NO_ROWS, _NO_ROWS, np.empty(0, np.float32))
+        self._solved = spheres, ManifoldRows(none, none, none, _NO_ROWS)
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -305,8 +306,8 @@ class SoftStep(Response):
         live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, self._touched)
         count, width = len(live), sphere_rows.WIDTH
         given = _rows(count, width), _rows(has_extras * count, width)
-        made = SphereRows._make((*np.empty((2, count), np.int32), *given))
-        _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, made, held[1])
+        made = SphereRows._make((*np.empty((2, count), np.int32), *given, np.empty(count, np.float32)))
+        _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, made)
         return live, begins, made, held
 
     def _prepare_manifolds(self, faces: HullFaces, thread_count: int) -> tuple[Rows, Rows, ManifoldRows, _Held]:

@@ -64,6 +64,7 @@ class SphereRows(NamedTuple):
     b: I32
     row: F32  # (t, 16): see `sphere_rows`
     more: F32  # (t, 16): what rebound, rolling and belts need; empty without them
+    meeting: F32  # (t,): how fast the bodies met at the start of the step
 
 
 @kernel
@@ -94,23 +95,12 @@ def touch_spheres(
 
 @kernel
 def prepare_spheres(
-    first: Integer,
-    last: Integer,
-    live: Rows,
-    kept: tuple[Any, Any, Any],
-    touch: Any,
-    bodies: SolverBodies,
-    rows: SphereRows,
-    after: Floats,
+    first: Integer, last: Integer, live: Rows, kept: tuple[Any, ...], touch: Any, bodies: SolverBodies, rows: SphereRows
 ) -> None:
-    """Make the rows ``first … last − 1`` from the pairs ``live``, with the impulses that were held.
-
-    ``kept`` are the pairs, the slots, and the impulses held; ``after`` what is held after the step, which takes how
-    fast bodies meet.
-    """
+    """Make the rows ``first … last − 1`` from the pairs ``live``; ``kept`` are pairs, slots, and impulses held."""
     pairs, slot, held = kept
     ball, speed, _, _, pull, material = bodies[5:]
-    a_row, b_row, row, more = rows
+    a_row, b_row, row, more, meets = rows
     for t in range(first, last):
         pair = live[t]
         a, b, at = pairs[pair, 0], pairs[pair, 1], slot[pair]
@@ -131,8 +121,7 @@ def prepare_spheres(
         row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2] = x, y, z
         row[t, SLIDE], row[t, SLIDE + 1] = slide_x - across * x, slide_y - across * y
         row[t, SLIDE + 2] = slide_z - across * z
-        after[t, SPEED] = -approach
-        row[t, EXTRA] = 0.0
+        row[t, EXTRA], meets[t] = 0.0, -approach
         if more.shape[0] == 0:
             continue
         pulled = drive = extra = 0.0
@@ -174,7 +163,7 @@ def _between(speed: Any, at: Integer, a: Integer, b: Integer, scale_a: float, sc
 @helper
 def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer) -> None:
     """Apply the impulses so far."""
-    a_row, b_row, row, more = rows
+    a_row, b_row, row, more, _ = rows
     for t in range(first, last):
         a, b = a_row[t], b_row[t]
         normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
@@ -195,7 +184,7 @@ def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, mo
 @helper
 def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F64) -> None:
     """Normal impulses, with the soft bias that corrects overlap."""
-    a_row, b_row, row, _ = rows
+    a_row, b_row, row, _, _ = rows
     t = first
     while t < last:
         a, b = a_row[t], b_row[t]
@@ -211,7 +200,7 @@ def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, m
 @helper
 def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F64) -> None:
     """Normal impulses without the bias, so that what it added leaves the velocities again; then friction."""
-    a_row, b_row, row, more = rows
+    a_row, b_row, row, more, _ = rows
     t = first
     while t < last:
         a, b = a_row[t], b_row[t]
@@ -256,7 +245,7 @@ def bounce_spheres(count: Integer, rows: SphereRows, speed: Any, moving: Integer
     The speed at the moment of impact follows from the speed, the gap and the acceleration at the start of the step; at
     the end of the step the bodies are a gap apart again. So height is kept, whatever the length of the step.
     """
-    a_row, b_row, row, more = rows
+    a_row, b_row, row, more, _ = rows
     for t in range(count):
         if more[t, BOUNCE] == 0 or more[t, APPROACH] > -threshold or row[t, GREATEST] == 0:
             continue
@@ -299,5 +288,5 @@ def store_spheres(first: Integer, last: Integer, rows: SphereRows, threshold: fl
             held[t, 4 + axis] = more[t, ROLL + axis] if more.shape[0] > 0 else 0.0
         if more.shape[0] > 0 and more[t, BOUNCE] > 0 and more[t, APPROACH] < -threshold:
             held[t, 0] = 0.0  # it will not act again
-        held[t, 7] = 0.0
+        held[t, 7], held[t, SPEED] = 0.0, rows.meeting[t]
         held[t, TOUCHED] = row[t, GREATEST] > 0 or row[t, GAP] <= 0
