@@ -27,14 +27,16 @@ WANTED = 90.0
 TESTS = """
 bounds/test_boxes.py bounds/test_kdops.py bounds/test_oriented.py bounds/test_oriented_fit.py
 bounds/test_spheres.py
+boxes/test_plain_python.py
 broad/test_sap_kdop.py broad/test_survey.py
 cli/test_doctor.py::test_a_call_of_the_warm_up_works
-dynamics/test_impulse.py
+dynamics/test_impulse.py dynamics/test_locked_axes.py dynamics/test_soft_step_rows.py
 interest/test_areas.py interest/test_baselines.py
 kinetic/test_pure_kinetic.py
 lab/methods/test_bsp.py lab/methods/test_grid_cells.py lab/methods/test_kd_tree.py
 narrow/test_advancement.py narrow/test_contact_cases.py narrow/test_epa.py narrow/test_find.py narrow/test_gjk.py
 narrow/test_polygons.py narrow/test_pure_convex.py
+neighbors/test_find.py
 record/test_poses.py
 theses/evm/test_study.py theses/evm/test_triangles.py theses/fingsics/test_contact_rules.py
 theses/interest/test_broad_phase.py theses/interest/test_polygons.py
@@ -64,6 +66,8 @@ test_a_run_with_polygons_finds_no_more_than_with_spheres
 test_pairs_broadcasting_and_threads test_iterations_are_few test_verdicts_and_depths_are_those_of_all_axes
 test_random_pairs[trie] test_phantoms[ball-gyroid-trie] test_the_intersection_is_the_baseline_everywhere
 test_disjoint_spheres_take_every_test layer_of_the_ball[25]
+test_no_neighbour_is_missed_in_a_hundred_thousand_random_cells test_a_thousand_points
+test_any_number_of_threads_gives_the_same_arrays of_a_dense_solver test_moving_turning_mirroring_and_renumbering
 spheres-x-triangles spheres-y-triangles spheres-z-triangles ball-nanovdb
 """
 """Words in the names of tests that take longer, or that compare numbers of threads, which shows nothing here."""
