@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, NoReturn, Self, TypeAlias, cast
 
 import numpy as np
@@ -71,9 +70,7 @@ class Trial:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, _kind: object, problem: BaseException | None, _trace: object) -> None:
         if isinstance(problem, Exception) and not isinstance(problem, ConformanceFailure):
             raise self._failure(f"{type(problem).__name__} was raised: {problem}") from problem
 

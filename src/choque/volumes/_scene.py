@@ -16,7 +16,6 @@ from choque.bounds import Boxes
 from choque.broad import create
 from choque.errors import InvalidInput
 from choque.volumes._volume import Volume, lattice_of
-from choque.volumes.collision import search
 from choque.volumes.turning import rotation_matrix
 
 
@@ -130,7 +129,11 @@ class Scene:
 
     def pairs(self) -> Pairs:
         """Return the pairs that collide: (m, 2) ids, smaller first, sorted."""
-        found = [pair for pair in self.candidates().tolist() if self._collide(*pair)]
+        found = [
+            (one, two)
+            for one, two in self.candidates().tolist()
+            if self._volumes[one].collides(self._volumes[two], closed=self.closed)
+        ]
         return np.array(found, np.int32).reshape(-1, 2)
 
     def add(self, volumes: Iterable[Volume]) -> I32:
@@ -155,11 +158,6 @@ class Scene:
     def translate(self, number: int, shift: ArrayLike) -> None:
         """Move a body by a whole number of voxels [world units]."""
         self.move(number, self[number].translated(shift))
-
-    def _collide(self, one: int, two: int) -> bool:
-        first, second = self._volumes[one], self._volumes[two]
-        shift = first.lattice.shift_to(second.lattice)
-        return search(first.model, second.model, shift, closed=self.closed).overlap is not None
 
     def _boxes(self, volumes: Sequence[Volume]) -> Boxes:
         """Return boxes in whole voxels of the common lattice, so that the broad phase is exact for touching volumes."""
