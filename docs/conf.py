@@ -98,6 +98,7 @@ html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "Choque"
 html_static_path = ["_static"]
+html_logo = html_favicon = "_static/choque.svg"
 html_extra_path = ["llms.txt"]  # an index of the pages for programs that read documentation
 html_css_files = ["choque.css"]
 html_copy_source = False

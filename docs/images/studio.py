@@ -25,6 +25,8 @@ from choque.studio.page.studio import Studio, open_studio
 SIZE = {"width": 1280, "height": 720}
 PATIENCE = 6_000
 """How long a page takes to draw a view in software, at most [ms]."""
+WAITING = 600.0
+"""How long kernels may be compiled [s]."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ def opened(studio: Studio) -> Iterator[Any]:
             args=["--no-sandbox", "--enable-unsafe-swiftshader"],
         )
         page = browser.new_page(viewport=SIZE)
+        page.set_default_timeout(1_000 * WAITING)
         page.goto(studio.url)
         yield page
         browser.close()
@@ -122,10 +125,10 @@ def take(studio: Studio, page: Any, shot: Shot) -> None:
     """Take a picture."""
     view = find_view(list(shot.things), study=shot.study) if shot.things else None
     studio.open(view)
-    studio.ask(lambda: None)
+    studio.ask(lambda: None, timeout=WAITING)
     assert studio.view is not None
     page.get_by_text(studio.view.title).first.wait_for()
-    studio.ask(lambda: shot.do(studio.view))
+    studio.ask(lambda: shot.do(studio.view), timeout=WAITING)
     if shot.tab is not None:
         page.get_by_role("tab", name=shot.tab, exact=True).click()
     page.evaluate("document.activeElement.blur()")
@@ -133,7 +136,7 @@ def take(studio: Studio, page: Any, shot: Shot) -> None:
         page.keyboard.press(key)
     page.wait_for_timeout(PATIENCE)
     target = Path(__file__).parent / f"studio_{shot.name}.png"
-    page.screenshot(path=target, timeout=60_000)
+    page.screenshot(path=target)
     print(target.name, flush=True)  # noqa: T201
 
 

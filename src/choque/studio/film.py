@@ -326,7 +326,7 @@ def write_film(
     elif target.suffix.lower() == ".webp":
         options = {
             "codec": "libwebp_anim",
-            "output_params": ["-loop", "0", "-quality", "50", "-compression_level", "4"],
+            "output_params": ["-loop", "0", "-quality", "75", "-compression_level", "4"],
         }
     with beside(target) as partial, reporting(progress) as report:
         film = writer.write_frames(

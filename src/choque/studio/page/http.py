@@ -16,6 +16,7 @@ import asyncio
 import gzip
 import hmac
 import logging
+import re
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Iterator
@@ -159,6 +160,13 @@ class _Dropped(logging.Filter):
         return not isinstance(problem, expected)
 
 
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 64 64'%3E"
+    "%3Ccircle cx='23' cy='32' r='19' fill='%233f6ea8'/%3E%3Ccircle cx='41' cy='32' r='19' fill='%238ea4ba'/%3E"
+    "%3Cpath d='M32 15.3a19 19 0 0 1 0 33.4a19 19 0 0 1 0-33.4z' fill='%23ff7018'/%3E%3C/svg%3E"
+)
+"""The mark of the studio: two balls, and what they share."""
+
 NOTICE = """<style>
 #webgl-unavailable, #webgl-software-rendering .mantine-Notification-description { display: none }
 #webgl-software-rendering { animation: choque-gone 1s 5s forwards; padding-block: 0.2em }
@@ -280,7 +288,8 @@ def _page(packed: bool, script: str) -> bytes:
     import viser
 
     source = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
-    before, head, rest = source.replace("<title>Viser</title>", "<title>Choque</title>").partition("<head>")
+    named = re.sub(r'href="data:image/svg\+xml[^"]*"', lambda _: f'href="{ICON}"', source, count=1)
+    before, head, rest = named.replace("<title>Viser</title>", "<title>Choque</title>").partition("<head>")
     content = (before + head + NOTICE + script + rest).encode()
     return gzip.compress(content, 6) if packed else content
 

@@ -124,8 +124,8 @@ FADES_FROM, FADES_TO, FADED = 1.0, 1.9, 0.85
 """Lines fade from the distance of the target of the camera on, until this multiple of it, by this share."""
 
 SLAB_NAMES = ("14-dop", "18-dop", "26-dop")
-NORMAL_LENGTH = 1.5
-MAX_FORCE_LENGTH = 4.0
+NORMAL_LENGTH = 0.8
+MAX_FORCE_LENGTH = 1.8
 """Length of the normal of a contact, in radii of the smaller body; of the greatest force, in radii of a typical one."""
 
 
@@ -257,7 +257,7 @@ OVERLAYS: dict[str, Overlay] = {
     "areas": Overlay("G", (255, 150, 200), "Areas", "Areas of interest", _areas),
     "structure": Overlay("T", (255, 176, 59), "Cells, tree", "Cells or tree of the method", _structure),
     "pairs": Overlay("J", (90, 200, 255), "Candidates", "Candidate pairs", _pairs, is_inside=True),
-    "contacts": Overlay("N", (255, 70, 70), "Contacts", "Contacts with normals and forces", _contacts, is_inside=True),
+    "contacts": Overlay("N", (255, 128, 48), "Contacts", "Contacts with normals and forces", _contacts, is_inside=True),
     "sweep": Overlay("X", (150, 255, 150), "Sweep axis", "Sweep axis, and the interval of each body on it", _sweep),
 }
 """Each overlay by name; I and O have the keys and colours of the Fingsics engine."""
