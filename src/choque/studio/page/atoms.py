@@ -97,7 +97,7 @@ class NeighborsView(PointsView):
         lines = [
             f"<b>{count:,} points</b>, {cell}",
             f"{len(found) / max(count, 1):.2f} neighbours each, closer than {self.cutoff:.4g}",
-            f"number of searches so far: {found.rebuild_count:,}, with a skin of {found.skin:.3g}",
+            f"Number of searches so far: {found.rebuild_count:,}, with a skin of {found.skin:.3g}",
         ]
         if self.picked is not None:
             near = self._of_picked()
