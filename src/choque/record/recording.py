@@ -98,12 +98,8 @@ class Recording:
     def remark(self) -> str:
         """A sentence on a file whose end is missing or that continues after its end; empty for one that is intact."""
         if self.complete:
-            surplus = self._file.surplus
-            return (
-                f"The recording {self.path} is complete; {surplus:,} bytes after its end are ignored."
-                if surplus
-                else ""
-            )
+            more = self._file.surplus
+            return f"The recording {self.path} is complete; {more:,} bytes after its end are ignored." if more else ""
         if not self._chunks:
             return f"The recording {self.path} is cut off before its first frames: nothing of it can be shown."
         return (
