@@ -30,7 +30,10 @@ bounds/test_spheres.py
 boxes/test_plain_python.py
 broad/test_sap_kdop.py broad/test_survey.py
 cli/test_doctor.py::test_a_call_of_the_warm_up_works
-dynamics/test_impulse.py dynamics/test_locked_axes.py dynamics/test_soft_step_rows.py
+dynamics/test_impulse.py dynamics/test_soft_step_rows.py
+dynamics/test_locked_axes.py::test_a_free_body_keeps_its_momentum_along_free_axes_and_has_none_along_others
+dynamics/test_locked_axes.py::test_a_turning_door_takes_the_angular_momentum_of_the_ball_that_hits_it
+dynamics/test_locked_axes.py::test_groups_and_masks_say_which_bodies_meet
 interest/test_areas.py interest/test_baselines.py
 kinetic/test_pure_kinetic.py
 lab/methods/test_bsp.py lab/methods/test_grid_cells.py lab/methods/test_kd_tree.py
@@ -67,6 +70,7 @@ test_pairs_broadcasting_and_threads test_iterations_are_few test_verdicts_and_de
 test_random_pairs[trie] test_phantoms[ball-gyroid-trie] test_the_intersection_is_the_baseline_everywhere
 test_disjoint_spheres_take_every_test layer_of_the_ball[25]
 test_no_neighbour_is_missed_in_a_hundred_thousand_random_cells test_a_thousand_points
+test_permuted_points_have_the_same_neighbours test_points_moved_by_lattice_vectors test_a_rotated_cell_has
 test_any_number_of_threads_gives_the_same_arrays of_a_dense_solver test_moving_turning_mirroring_and_renumbering
 spheres-x-triangles spheres-y-triangles spheres-z-triangles ball-nanovdb
 """
