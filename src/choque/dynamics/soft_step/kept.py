@@ -72,14 +72,7 @@ class Kept(NamedTuple):
 
 @kernel
 def arrange(
-    pairs: I32,
-    ids: I32,
-    role: U8,
-    place: I32,
-    owner: I32,
-    starts: I64,
-    made: tuple[Any, Any, Any],
-    work: tuple[Any, Any, Any],
+    pairs: I32, ids: I32, role: U8, place: I32, owner: I32, starts: I64, made: tuple[Any, ...], work: tuple[Any, ...]
 ) -> None:
     """Sort candidates by their sort, those of spheres first, then by the part that solves them, by colour, and by key.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from choque._core.kernel import helper, kernel
+from choque._core.kernel import forceinline, helper, kernel
 from choque._core.types import F32, F64, I32, Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.soft_step.bodies import FRICTION, RADIUS, RESTITUTION, ROLLING, SURFACE, SolverBodies, scaled_sum
@@ -62,6 +62,7 @@ class ManifoldRows(NamedTuple):
     b: I32
     point_count: I32
     row: F32  # (t, 112): see `rows`
+    held: F32  # (t, 13): what is held after the step, see `Kept`
 
 
 @helper
@@ -77,21 +78,12 @@ def _turn_scaled(frame: Any, body: Integer, vector: Vector) -> Vector:
 
 @kernel
 def prepare_manifolds(
-    first: Integer,
-    last: Integer,
-    live: Rows,
-    kept: tuple[Any, Any, Any, Any, Any, Any],
-    bodies: SolverBodies,
-    moving: Integer,
-    rows: ManifoldRows,
+    first: Integer, last: Integer, live: Rows, kept: Any, bodies: SolverBodies, moving: Integer, rows: ManifoldRows
 ) -> None:
-    """Make the rows ``first … last − 1`` from the manifolds ``live``, with the impulses that were held.
-
-    ``kept`` are all columns of `Kept` but the keys.
-    """
+    """Make the rows ``first … last − 1`` from the manifolds ``live``; ``kept`` are columns of `Kept`, from pairs on."""
     _, _, pose, _, _, ball, speed, _, frame, pull, material = bodies
     pairs, slot, held, marks, found_pose, arms = kept
-    a_row, b_row, count_row, row = rows
+    a_row, b_row, count_row, row = rows[:4]
     for t in range(first, last):
         pair = live[t]
         a, b, count, at = pairs[pair, 0], pairs[pair, 1], marks[pair, 4], slot[pair]
@@ -127,7 +119,7 @@ def prepare_manifolds(
 @helper
 def warm_manifolds(first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer) -> None:
     """Apply the impulses so far."""
-    a_row, b_row, _, row = rows
+    a_row, b_row, _, row = rows[:4]
     for t in range(first, last):
         warm_row(bodies[0], row, t, a_row[t], b_row[t], moving)
         if row[t, ROLL_LIMIT] > 0:
@@ -135,18 +127,36 @@ def warm_manifolds(first: Integer, last: Integer, rows: ManifoldRows, bodies: _S
             _twist(bodies, a_row[t], b_row[t], moving, by)
 
 
+@forceinline
+def _store(rows: ManifoldRows, t: Integer, threshold: float) -> None:
+    """Keep the impulses of row ``t`` for the next step; those of a rebound, which is still to come, act once."""
+    row, held = rows.row, rows.held
+    for point in range(4):
+        bounces = row[t, BOUNCE] > 0 and row[t, APPROACH + point] <= -threshold
+        held[t, point] = 0.0 if bounces else row[t, IMPULSE + point]
+    for axis in range(3):
+        held[t, 4 + axis] = row[t, SLIDE1] * row[t, T1 + axis] + row[t, SLIDE2] * row[t, T2 + axis]
+        held[t, ROLLED + axis] = row[t, ROLL + axis]
+    held[t, 7] = row[t, TWIST]
+    touched, fastest = False, -np.inf
+    for point in range(rows.point_count[t]):
+        touched |= row[t, GREATEST + point] > 0 or row[t, GAP + point] <= 0
+        fastest = max(fastest, -row[t, APPROACH + point])
+    held[t, 8], held[t, 9] = touched, fastest
+
+
 @helper
 def solve_manifolds(
-    first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer, rates: F64, has_bias: bool
+    first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer, rates: F64, how: tuple[Any, ...]
 ) -> None:
     """Normal impulses of all points, then twist and friction.
 
     With the soft bias that corrects overlap, or without it, so that what it added leaves the velocities again. Friction
     acts in both: bodies would move sideways by what the bias gives them, and tall stacks would sway. Rolling is
-    resisted without the bias only.
+    resisted without the bias only. ``how`` is whether there is a bias, then as in `relax_spheres`.
     """
-    a_row, b_row, _, row = rows
-    speed = bodies[0]
+    a_row, b_row, _, row = rows[:4]
+    speed, (has_bias, stores, threshold) = bodies[0], how
     t = first
     while t < last:
         a, b = a_row[t], b_row[t]
@@ -162,6 +172,8 @@ def solve_manifolds(
             step = 1
         if row[t, ROLL_LIMIT] > 0 and not has_bias:
             _roll(row, t, a, b, bodies, moving)
+        for done in range(t, t + step if stores else t):
+            _store(rows, done, threshold)
         t += step
 
 
@@ -204,7 +216,7 @@ def _twist(bodies: _Spins, a: Integer, b: Integer, moving: Integer, by: Vector) 
 @helper
 def bounce_manifolds(count: Integer, rows: ManifoldRows, speed: Any, moving: Integer, threshold: float) -> None:
     """Rebound, point by point, as `bounce_spheres` does."""
-    a_row, b_row, point_count, row = rows
+    a_row, b_row, point_count, row = rows[:4]
     for t in range(count):
         if row[t, BOUNCE] == 0:
             continue
@@ -236,22 +248,3 @@ def bounce_manifolds(count: Integer, rows: ManifoldRows, speed: Any, moving: Int
                 if b < moving:
                     speed[b, V + axis] += scale_b * along
                     speed[b, W + axis] += change * row[t, JB + 4 * axis + point]
-
-
-@kernel
-def store_manifolds(first: Integer, last: Integer, rows: ManifoldRows, threshold: float, held: Any) -> None:
-    """Keep the impulses of the rows ``first … last − 1`` for the next step."""
-    row = rows.row
-    for t in range(first, last):
-        for point in range(4):
-            bounced = row[t, BOUNCE] > 0 and row[t, APPROACH + point] < -threshold  # its impulse will not act again
-            held[t, point] = 0.0 if bounced else row[t, IMPULSE + point]
-        for axis in range(3):
-            held[t, 4 + axis] = row[t, SLIDE1] * row[t, T1 + axis] + row[t, SLIDE2] * row[t, T2 + axis]
-            held[t, ROLLED + axis] = row[t, ROLL + axis]
-        held[t, 7] = row[t, TWIST]
-        touched, fastest = False, -np.inf
-        for point in range(rows.point_count[t]):
-            touched |= row[t, GREATEST + point] > 0 or row[t, GAP + point] <= 0
-            fastest = max(fastest, -row[t, APPROACH + point])
-        held[t, 8], held[t, 9] = touched, fastest

@@ -22,10 +22,10 @@ from choque.dynamics.soft_step.four import HELD, SPEED, TOUCHED
 from choque.dynamics.soft_step.islands import STILL, find_changed, is_unchanged, join_touching, settle, wake_islands
 from choque.dynamics.soft_step.kept import FEATURES, Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.locks import Locks, lock_bodies
-from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
+from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds
 from choque.dynamics.soft_step.memory import Memory
 from choque.dynamics.soft_step.pieces import Numbers
-from choque.dynamics.soft_step.spheres import LIVE, SphereRows, prepare_spheres, store_spheres, touch_spheres
+from choque.dynamics.soft_step.spheres import LIVE, SphereRows, prepare_spheres, touch_spheres
 from choque.dynamics.soft_step.substeps import THRESHOLD, Problem, Rates, solve
 from choque.errors import InvalidInput
 from choque.narrow.manifolds import ManifoldFinder
@@ -98,8 +98,8 @@ class SoftStep(Response):
         self._hulls: Any = None
         self._faces = HullFaces.of(None)
         none = np.empty(0, np.int32)
-        spheres = SphereRows(none, none, _NO_ROWS, _NO_ROWS, np.empty(0, np.float32))
-        self._solved = spheres, ManifoldRows(none, none, none, _NO_ROWS)
+        spheres = SphereRows(none, none, _NO_ROWS, _NO_ROWS, np.empty(0, np.float32), _NO_ROWS)
+        self._solved = spheres, ManifoldRows(none, none, none, _NO_ROWS, _NO_ROWS)
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -228,8 +228,6 @@ class SoftStep(Response):
         live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(faces, thread_count)
         problem, how = Problem(rows, awake, moving, locks), (self.substeps, thread_count, rebounds)
         solve(problem, (round_rows, begins_s), (flat_rows, begins_m), kept.cuts, rates, how)
-        _share(store_spheres, len(live_s), thread_count, round_rows, rates.threshold, held_s[1])
-        _share(store_manifolds, len(live_m), thread_count, flat_rows, rates.threshold, held_m[1])
         self._solved, self._rate = (round_rows, flat_rows), 1 / rates.h
         self._live, self._held = (live_s, live_m), (held_s, held_m)
         return len(live_s) + len(live_m)
@@ -306,7 +304,7 @@ class SoftStep(Response):
         live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, self._touched)
         count, width = len(live), sphere_rows.WIDTH
         given = _rows(count, width), _rows(has_extras * count, width)
-        made = SphereRows._make((*np.empty((2, count), np.int32), *given, np.empty(count, np.float32)))
+        made = SphereRows._make((*np.empty((2, count), np.int32), *given, np.empty(count, np.float32), held[1]))
         _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, made)
         return live, begins, made, held
 
@@ -323,7 +321,7 @@ class SoftStep(Response):
         self._found_count = len(stale)
         live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, self._touched)
         empty = _rows(len(live), manifold_rows.WIDTH)
-        made = ManifoldRows._make((*np.empty((3, len(live)), np.int32), empty))
+        made = ManifoldRows._make((*np.empty((3, len(live)), np.int32), empty, held[1]))
         _share(prepare_manifolds, len(live), thread_count, live, kept[2:], rows, moving, made)
         return live, begins, made, held
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.types import F32, F64, I32, U8, Floats, Integer, Rows
+from choque._core.types import F32, F64, I32, U8, Integer, Rows
 from choque._core.vector import Vector, along, cross, dot
 from choque.dynamics.soft_step.bodies import (
     ARM,
@@ -65,6 +65,7 @@ class SphereRows(NamedTuple):
     row: F32  # (t, 16): see `sphere_rows`
     more: F32  # (t, 16): what rebound, rolling and belts need; empty without them
     meeting: F32  # (t,): how fast the bodies met at the start of the step
+    held: F32  # (t, 13): what is held after the step, see `Kept`
 
 
 @kernel
@@ -100,7 +101,7 @@ def prepare_spheres(
     """Make the rows ``first … last − 1`` from the pairs ``live``; ``kept`` are pairs, slots, and impulses held."""
     pairs, slot, held = kept
     ball, speed, _, _, pull, material = bodies[5:]
-    a_row, b_row, row, more, meets = rows
+    a_row, b_row, row, more, meets = rows[:5]
     for t in range(first, last):
         pair = live[t]
         a, b, at = pairs[pair, 0], pairs[pair, 1], slot[pair]
@@ -163,7 +164,7 @@ def _between(speed: Any, at: Integer, a: Integer, b: Integer, scale_a: float, sc
 @helper
 def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer) -> None:
     """Apply the impulses so far."""
-    a_row, b_row, row, more, _ = rows
+    a_row, b_row, row, more = rows[:4]
     for t in range(first, last):
         a, b = a_row[t], b_row[t]
         normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
@@ -184,7 +185,7 @@ def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, mo
 @helper
 def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F64) -> None:
     """Normal impulses, with the soft bias that corrects overlap."""
-    a_row, b_row, row, _, _ = rows
+    a_row, b_row, row = rows[:3]
     t = first
     while t < last:
         a, b = a_row[t], b_row[t]
@@ -197,10 +198,30 @@ def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, m
             t += 1
 
 
+@forceinline
+def _store(rows: SphereRows, t: Integer, threshold: float) -> None:
+    """Keep the impulses of row ``t`` for the next step; those of a rebound, which is still to come, act once."""
+    row, more, held = rows.row, rows.more, rows.held
+    held[t, 0] = row[t, IMPULSE]
+    for axis in range(3):
+        held[t, 1 + axis] = row[t, SLIDE + axis]
+        held[t, 4 + axis] = more[t, ROLL + axis] if more.shape[0] > 0 else 0.0
+    if more.shape[0] > 0 and more[t, BOUNCE] > 0 and more[t, APPROACH] <= -threshold:
+        held[t, 0] = 0.0
+    held[t, 7], held[t, SPEED] = 0.0, rows.meeting[t]
+    held[t, TOUCHED] = row[t, GREATEST] > 0 or row[t, GAP] <= 0
+
+
 @helper
-def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F64) -> None:
-    """Normal impulses without the bias, so that what it added leaves the velocities again; then friction."""
-    a_row, b_row, row, more, _ = rows
+def relax_spheres(
+    first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F64, how: tuple[Any, Any]
+) -> None:
+    """Normal impulses without the bias, so that what it added leaves the velocities again; then friction.
+
+    ``how`` is whether this is the last pass, after which impulses are held, and below which speed nothing rebounds.
+    """
+    a_row, b_row, row, more = rows[:4]
+    stores, threshold = how
     t = first
     while t < last:
         a, b = a_row[t], b_row[t]
@@ -214,6 +235,8 @@ def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, m
             step = 1
         if row[t, EXTRA] > 0:
             _roll(rows, t, speed, moving)
+        for done in range(t, t + step if stores else t):
+            _store(rows, done, threshold)
         t += step
 
 
@@ -245,7 +268,7 @@ def bounce_spheres(count: Integer, rows: SphereRows, speed: Any, moving: Integer
     The speed at the moment of impact follows from the speed, the gap and the acceleration at the start of the step; at
     the end of the step the bodies are a gap apart again. So height is kept, whatever the length of the step.
     """
-    a_row, b_row, row, more, _ = rows
+    a_row, b_row, row, more = rows[:4]
     for t in range(count):
         if more[t, BOUNCE] == 0 or more[t, APPROACH] > -threshold or row[t, GREATEST] == 0:
             continue
@@ -275,18 +298,3 @@ def rebound(approach: float, gap: float, gap_after: float, pull: float, restitut
     impact = approach * approach - 2.0 * pull * gap
     left = restitution * restitution * impact + 2.0 * pull * gap_after
     return math.sqrt(left) if left > 0 else 0.0
-
-
-@kernel
-def store_spheres(first: Integer, last: Integer, rows: SphereRows, threshold: float, held: Floats) -> None:
-    """Keep the impulses of the rows ``first … last − 1`` for the next step."""
-    row, more = rows.row, rows.more
-    for t in range(first, last):
-        held[t, 0] = row[t, IMPULSE]
-        for axis in range(3):
-            held[t, 1 + axis] = row[t, SLIDE + axis]
-            held[t, 4 + axis] = more[t, ROLL + axis] if more.shape[0] > 0 else 0.0
-        if more.shape[0] > 0 and more[t, BOUNCE] > 0 and more[t, APPROACH] < -threshold:
-            held[t, 0] = 0.0  # it will not act again
-        held[t, 7], held[t, SPEED] = 0.0, rows.meeting[t]
-        held[t, TOUCHED] = row[t, GREATEST] > 0 or row[t, GAP] <= 0

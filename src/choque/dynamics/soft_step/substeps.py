@@ -146,6 +146,7 @@ def _solve(
             finish_item(phases.finished)
             continue
         is_warm, has_bias = turn == 0, turn % 2 == 1
+        storing = (turn + 1 == passes, rates.threshold)
         if not is_warm:
             layer = (layer + 1) % count  # contacts between parts come first
         at = starts[layer] + item - phases.starts[phase]
@@ -163,13 +164,13 @@ def _solve(
             elif has_bias:
                 solve_spheres(begin, end, spheres, speed, moving, rates.bias)
             else:
-                relax_spheres(begin, end, spheres, speed, moving, rates.bias)
+                relax_spheres(begin, end, spheres, speed, moving, rates.bias, storing)
         if manifolds is not None:
             begin, end = stretches[at, 2], stretches[at, 5]
             if is_warm:
                 warm_manifolds(begin, end, manifolds, spins, moving)
             else:
-                solve_manifolds(begin, end, manifolds, spins, moving, rates.bias, has_bias)
+                solve_manifolds(begin, end, manifolds, spins, moving, rates.bias, (has_bias, *storing))
         if layer == PARTS and not is_warm:
             if has_bias:
                 _move(first, last, speed, rates.h)
