@@ -53,8 +53,7 @@ def convex_contacts(shapes: Shapes, found: ContactArrays, thread_count: int, mem
     contact; bodies that touch in a face have their point in the middle of it. ``memory`` keeps the axes that separated
     pairs; the result does not depend on it, nor on the number of threads.
     """
-    rows = found.pairs
-    count = len(rows)
+    rows, count = found.pairs, len(found.pairs)
     if count == 0:
         return
     with_plane = shapes.kind[rows] == PLANE
@@ -68,14 +67,15 @@ def convex_contacts(shapes: Shapes, found: ContactArrays, thread_count: int, mem
         return
     axes: Axes = memory.setdefault("axes", Axes())
     buffers = Probe.empty(count, memory_of_calls.empty)
+    if found.normal.dtype == np.float64:  # written where they belong
+        buffers = buffers._replace(normal=found.normal, middle=found.points[:, 0], overlaps=found.point_count)
     probe = probe_pairs(cores, places, CONTACT, thread_count, axes.recall(rows), buffers)
     axes.remember(rows, probe.axis)
-    found.point_count[:] = probe.overlaps
     hits = np.flatnonzero(probe.overlaps)
-    found.normal[hits] = probe.normal[hits]
-    found.points[hits, 0] = probe.middle[hits]
-    found.separations[hits, 0] = -probe.depth[hits]
-    found.features[hits, 0] = 0
+    if probe.normal is not found.normal:
+        found.point_count[:] = probe.overlaps
+        found.normal[hits], found.points[hits, 0] = probe.normal[hits], probe.middle[hits]
+    found.separations[hits, 0], found.features[hits, 0] = -probe.depth[hits], 0
 
 
 def _keys(pairs: Pairs) -> I64:
