@@ -61,14 +61,13 @@ def convex_contacts(shapes: Shapes, found: ContactArrays, thread_count: int, mem
     if with_plane.any():
         plane_first = np.ascontiguousarray(with_plane[:, 0])
         shares = ranges(count, thread_count)
-        run(
-            lambda part: _plane_contacts(cores, places, plane_first, shapes.rotation, found, *shares[part]), len(shares)
-        )
+        run(lambda k: _plane_contacts(cores, places, plane_first, shapes.rotation, found, *shares[k]), len(shares))
         return
     axes: Axes = memory.setdefault("axes", Axes())
     buffers = Probe.empty(count, memory_of_calls.empty)
-    if found.normal.dtype == np.float64:  # written where they belong
-        buffers = buffers._replace(normal=found.normal, middle=found.points[:, 0], overlaps=found.point_count)
+    if found.normal.dtype == np.float64:  # the results are written where they belong
+        own: Any = {"normal": found.normal, "middle": found.points[:, 0], "overlaps": found.point_count}
+        buffers = buffers._replace(**own)
     probe = probe_pairs(cores, places, CONTACT, thread_count, axes.recall(rows), buffers)
     axes.remember(rows, probe.axis)
     hits = np.flatnonzero(probe.overlaps)
