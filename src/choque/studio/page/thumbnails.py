@@ -32,7 +32,7 @@ PICTURED = ("scene", "generator", "boxes", "crowd", "neighbors")
 """Entries with thumbnails."""
 
 START = (
-    *(("scene", "demolition"), ("generator", "dominoes"), ("scene", "house-of-cards")),
+    *(("scene", "demolition"), ("generator", "rubble"), ("scene", "house-of-cards")),
     *(("crowd", "crowd"), ("boxes", "uniform"), ("neighbors", "diamond")),
 )
 """What is shown first, of these entries."""
