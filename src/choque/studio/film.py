@@ -324,10 +324,8 @@ def write_film(
         speed = ["-crf", "30", "-b:v", "0", "-deadline", "realtime", "-cpu-used", "6", "-row-mt", "1"]
         options = {"codec": "libvpx-vp9", "output_params": speed}
     elif target.suffix.lower() == ".webp":
-        options = {
-            "codec": "libwebp_anim",
-            "output_params": ["-loop", "0", "-quality", "75", "-compression_level", "4"],
-        }
+        # Whole frames: libwebp_anim leaves pixels as they were that hardly changed, and smooth bodies show blocks.
+        options = {"codec": "libwebp", "output_params": ["-loop", "0", "-quality", "60", "-compression_level", "4"]}
     with beside(target) as partial, reporting(progress) as report:
         film = writer.write_frames(
             str(partial), size, fps=rate, quality=None, macro_block_size=1, ffmpeg_log_level="error", **options
