@@ -57,7 +57,7 @@ assert found.is_equal
 plt.rcParams.update(SETTINGS)
 figure, axes = plt.subplots(figsize=(8, 2.6), layout="constrained")
 for index in range(0, 181, 12):
-    x, _, z = recording.frame(index).position[3:].T
+    x, _, z = recording.frame(index).position[3:14].T
     strength = 0.1 + 0.7 * index / 180
     colours = [COLOURS[1], *[COLOURS[2]] * (len(x) - 1)]
     axes.scatter(
@@ -68,7 +68,7 @@ for index in range(0, 181, 12):
         alpha=strength,
         linewidths=0,
     )
-axes.set(aspect="equal", xlim=(-14, 26), ylim=(-4, 4), yticks=[])
+axes.set(aspect="equal", xlim=(-14, 18), ylim=(-4, 4), yticks=[])
 plt.show()
 recording.close()
 folder.cleanup()
