@@ -89,7 +89,7 @@ class Page:
     """
 
     def __init__(self, studio: Studio, title: str) -> None:
-        self.studio = studio
+        self.studio, self._visit = studio, studio.visit
         self.server: Any = studio.server
         self.scene: Any = studio.server.scene
         self.gui: Any = studio.server.gui
@@ -150,7 +150,7 @@ class Page:
     def button(self, label: str, action: Callable[[], object], *, hint: str | None = None, **look: Any) -> Any:
         """Add a button."""
         made = self.gui.add_button(label, hint=hint, **look)
-        made.on_click(lambda _: self.studio.request(action))
+        made.on_click(lambda _: self._request(action))
         return made
 
     def buttons(self, label: str, options: Sequence[str], action: Callable[[str], object], **look: Any) -> Any:
@@ -223,7 +223,7 @@ class Page:
         """Add a button that saves a picture of the view from the camera of the tab it is pressed in."""
         made = self.gui.add_button("Save a picture", hint="A PNG from this viewpoint, drawn as by 'choque picture'.")
         made.on_click(
-            lambda event: self.studio.request(lambda: self._send_picture(event.client), ("picture", event.client_id))
+            lambda event: self._request(lambda: self._send_picture(event.client), ("picture", event.client_id))
         )
         return made
 
@@ -273,13 +273,17 @@ class Page:
         def pressed(_: Any) -> None:
             if before is not None:
                 before()
-            self.studio.request(action)
+            self._request(action)
 
         for name in names:
             self.gui.add_command(label, hotkey=name).on_trigger(pressed)
         self._keys.append((" or ".join(KEY_WORDS.get(name, name) for name in names), label))
 
     # Actions
+
+    def _request(self, action: Callable[[], object], key: object = None) -> None:
+        """Queue what a control was used for, unless its view is left before."""
+        self.studio.request(lambda: action() if self.studio.visit == self._visit else None, key)
 
     def do(self, action: Callable[[], object]) -> None:
         """Run an action in the thread of the studio."""
@@ -331,7 +335,7 @@ class Page:
 
         def updated(event: Any) -> None:
             if event.client is not None:
-                self.studio.request(take, take)
+                self._request(take, take)
             else:  # set by the view itself
                 accepted[0] = event.target.value
 
@@ -339,7 +343,7 @@ class Page:
         return made
 
     def _hand(self, action: Callable[[Any], object], value: Any) -> None:
-        self.studio.request(lambda: action(value))
+        self._request(lambda: action(value))
 
 
 def one_of(options: Sequence[str], word: str) -> str:

@@ -57,6 +57,8 @@ class Studio:
         self._is_served = True
         self._view: View | None = None
         self._is_open = False  # whether the view is built and can handle cameras
+        self.visit = 0
+        """Counts views that were left."""
         self._waiting: dict[object, Action] = {}
         self._waiting_lock = threading.Lock()
         self._waiting_count = 0
@@ -273,6 +275,7 @@ class Studio:
         if self._view is None:
             return
         view, self._view, self._is_open = self._view, None, False
+        self.visit += 1
         try:
             view.close()
         finally:
