@@ -1,7 +1,7 @@
 """Pages that lie elsewhere in the repository are pages of the site too, with links that lead within it.
 
-Where a page says ``{include} ../CONTRIBUTING.md`` it gets the text of that file, a level lower if that is not the whole
-page. Links to what is a page here are turned to it; others keep their words and lose their target.
+Where a page says ``{include} ../CONTRIBUTING.md`` it gets the text of that file, a level lower if a heading
+stands above it. Links to what is a page here are turned to it; others keep their words and lose their target.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def include(app: Sphinx, name: str, source: list[str]) -> None:
     path = Path(app.srcdir).parent / found["file"]
     app.env.note_dependency(str(path), docname=name)
     text = LINK.sub(lambda link: turned(link, Path(app.srcdir)), path.read_text())
-    if found.start():
+    if "# " in source[0][: found.start()]:
         text = re.sub(r"^#", "##", text, flags=re.MULTILINE)
     source[0] = source[0].replace(found[0], text)
 
