@@ -118,7 +118,7 @@ class Watched:
         self.studio.open(view)
         self.studio.ask(lambda: None)
         assert self.studio.view is not None
-        self.page.get_by_text(self.studio.view.title).first.wait_for()
+        self.page.get_by_text(self.studio.view.title).locator("visible=true").first.wait_for()
         return self.studio.view
 
     def tab(self, label: str) -> None:
