@@ -19,7 +19,7 @@ from choque.scene import Camera
 from choque.studio.film import Look, captioned, draw_frame, film_frames, make_film, rate_of
 from choque.studio.glow import Glow
 from choque.studio.png import png_bytes
-from choque.studio.stage.camera import VIEW_ANGLE, Follower, directions, framing
+from choque.studio.stage.camera import TIGHTER, VIEW_ANGLE, Course, Follower, directions, framing
 from choque.studio.stage.extents import axis_boxes, oriented_boxes
 from choque.studio.stage.graphics import require_graphics
 from choque.studio.stage.quaternions import angle_and_axis, matrix_of, quaternions
@@ -155,6 +155,77 @@ def test_where_all_collide_only_the_hardest_hit_glow() -> None:
         glow.advance(frame / 60, place)
         assert glow.light.sum() <= 0.15 * 400 + 1
     assert glow.light.sum() > 10
+
+
+class Made:
+    """Balls at places (k, n, 3) on a floor, one frame for each of k."""
+
+    name, frames_per_second, camera = "made", 25.0, Camera(20.0, -20.0, 30.0)
+
+    def __init__(self, places: np.ndarray) -> None:
+        world = World()
+        world.add_spheres(places[0], 0.4)
+        world.add_tiles([0, 0, 0], 12.0, 12.0)
+        self._cast, self._places = BodyTable.of(world.bodies), places
+        self._rest = world.bodies.position[-1:]
+        self.frame_count = len(places)
+
+    def bodies(self, _: int) -> BodyTable:
+        return self._cast
+
+    def frame(self, index: int) -> Poses:
+        position = np.concatenate((self._places[index], self._rest)).astype("f4")
+        return Poses(position, np.broadcast_to(np.eye(3, dtype="f4"), (len(position), 3, 3)))
+
+
+def in_picture(place: tuple[Camera, tuple[float, float, float]], points: np.ndarray) -> np.ndarray:
+    ahead, right, up = directions(place[0])
+    away = points - (np.array(place[1]) - place[0].radius * ahead)
+    high = np.abs(away @ up) / (away @ ahead) / np.tan(np.radians(VIEW_ANGLE / 2))
+    wide = np.abs(away @ right) / (away @ ahead) / np.tan(np.radians(VIEW_ANGLE / 2)) * 90 / 160
+    return np.maximum(high, wide) <= 1.0
+
+
+def test_a_camera_moves_to_where_bodies_gather_and_away_from_where_they_spread() -> None:
+    random, time = np.random.default_rng(0), np.linspace(0, 1, 41)[:, np.newaxis]
+    ground = random.uniform(-5, 5, (30, 3)) * (1, 0, 1) + (0, 0.4, 0)
+    fallen = np.repeat(ground[np.newaxis], 41, axis=0)
+    fallen[..., 1] += 14.0 * np.maximum(1.0 - 3.0 * time**2, 0.0) * random.random(30)
+    for places, order in ((fallen, 1), (fallen[::-1], -1)):
+        course = Course(Made(places), Made.camera, (160, 90))
+        seen = [course.at(share) for share in np.linspace(0, 1, 41)]
+        radius = np.array([place[0].radius for place in seen])[::order]
+        assert radius[-1] < TIGHTER * radius[0]
+        assert (np.diff(radius) <= 1e-9).all()
+        assert np.abs(np.diff(radius)).max() < 0.1 * radius[0]  # slowly
+        assert np.mean([in_picture(place, at) for place, at in zip(seen, places, strict=True)]) > 0.97
+    standing = Course(Made(np.repeat(ground[np.newaxis], 41, axis=0)), Made.camera, (160, 90))
+    assert standing.at(0.0) == standing.at(0.4) == standing.at(1.0)
+
+
+def test_bodies_that_fall_off_the_floor_do_not_pull_the_camera_away() -> None:
+    places = np.zeros((41, 9, 3))
+    places[:, :, 0], places[:, :, 1] = np.arange(9) - 4.0, 0.4
+    still = Course(Made(places), Made.camera, (160, 90))
+    lost = places.copy()
+    lost[10:, 0, 1] -= np.arange(31) / 2
+    fell = Course(Made(lost), Made.camera, (160, 90))
+    for share in (0.0, 0.5, 1.0):
+        assert fell.at(share)[0].radius == pytest.approx(still.at(share)[0].radius, rel=0.05)
+
+
+@pytest.mark.parametrize("suffix", [".webp", ".gif", ".webm"])
+def test_only_h264_needs_even_sizes(recording: Recording, tmp_path: Path, suffix: str) -> None:
+    look = Look(**{**vars(SMALL), "size": (95, 63)})
+    assert make_film(tmp_path / f"a{suffix}", recording, look=look, frames_per_second=25) == 10
+
+
+def test_one_contact_is_not_several() -> None:
+    image = np.full((90, 160, 3), 40, np.uint8)
+    one, other = ({"bodies": each, "contacts": each} for each in ("1", "2"))
+    words = "{bodies} bodies, {contacts} contacts"
+    np.testing.assert_array_equal(captioned(image, words, one), captioned(image, "1 body, 1 contact", {}))
+    np.testing.assert_array_equal(captioned(image, words, other), captioned(image, "2 bodies, 2 contacts", {}))
 
 
 def test_a_caption_is_written_at_the_bottom_and_has_its_values() -> None:

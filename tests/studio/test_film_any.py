@@ -55,6 +55,21 @@ def test_simulated_frames_equal_those_of_the_world_in_any_order() -> None:
         made.frame(1)
 
 
+def test_a_ball_that_is_shot_flies_freely_strikes_what_stood_and_is_shot_again_after_going_back() -> None:
+    made = Simulated(scene.bodies("stack", 5), 140, shot=20)
+    before, flying, later, after = (made.frame(index) for index in (20, 25, 30, 140))
+    assert [len(each) for each in (before, flying, after)] == [6, 7, 7]
+    assert [len(made.bodies(index)) for index in (0, 20, 21, 140)] == [6, 6, 7, 7]
+    assert before.position[:, 1] == pytest.approx(made.frame(0).position[:, 1], abs=0.02)  # it stands
+    ball = np.diff([made.frame(index).position[6] for index in range(21, 31)], axis=0)
+    assert ball[:, [0, 2]] == pytest.approx(np.repeat(ball[:1, [0, 2]], 9, axis=0), rel=1e-3)
+    assert np.diff(ball[:, 1]) == pytest.approx(np.full(8, -9.8 / 60**2), rel=0.05)
+    np.testing.assert_array_equal(made.frame(25).position, flying.position)
+    np.testing.assert_array_equal(made.frame(140).position, after.position)
+    assert np.linalg.norm(later.position[:6] - before.position, axis=1).max() < 0.02
+    assert after.position[:6, 1].max() < before.position[:, 1].max() - 1.0  # and falls
+
+
 def test_polygons_move_through_their_interval(tmp_path: Path) -> None:
     report = draw_film(
         tmp_path / "a.gif", ["three-objects"], request=FilmRequest(seconds=0.2, look=Look(size=(96, 64)))

@@ -43,6 +43,12 @@ class Looks:
     contacts: Annotated[bool, typer.Option("--contacts", help="Bodies: show contacts and their normals.")] = False
     pairs: Annotated[bool, typer.Option("--pairs", help="Bodies: show candidate pairs.")] = False
     tree: Annotated[bool, typer.Option("--tree", help="Bodies: show the tree that finds candidates.")] = False
+    since: Annotated[
+        float,
+        typer.Option(
+            "--since", metavar="T", help="Bodies: show boxes, contacts, pairs and the tree from this time on."
+        ),
+    ] = 0.0
     caption: Annotated[
         str | None,
         typer.Option("--caption", metavar="TEXT", help="Text at the bottom; {time}, {frame}, {bodies}, {contacts}."),
@@ -87,6 +93,7 @@ class Looks:
             contacts=self.contacts,
             pairs=self.pairs,
             tree=self.tree,
+            since=self.since,
             caption=self.caption,
             axes=self.axes,
             shadows=not self.draft,

@@ -309,7 +309,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
     if plan.film is not None:
         from choque.studio.film import Look, require_film
 
-        require_film(Look(**plan.film))  # fail before the run, not after it
+        require_film(Look(**plan.film), Path(FILM))  # fail before the run, not after it
     world, totals = plan.make_world(), Totals()
     with shown(f"Preparing {plan.scene.name}: kernels are loaded, or compiled once …"):
         warm_up(world, plan.dt)

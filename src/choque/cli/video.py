@@ -35,6 +35,12 @@ def video(
         typer.Option("--fps", metavar="N", help="25, 30, 60 or 120; default: that of the recording, at most 60."),
     ] = None,
     speed: Annotated[float, typer.Option("--speed", metavar="X", help="0.5 is slow motion.")] = 1.0,
+    shot: Annotated[
+        float | None,
+        typer.Option(
+            "--shot", metavar="S", help="Scenes of bodies: shoot a heavy ball at them at this time of the film."
+        ),
+    ] = None,
     frame: Annotated[int, typer.Option("--frame", metavar="K", help="The frame to draw to a .png.")] = 0,
 ) -> None:
     """Film a scene, a recording, polygons or volumes.
@@ -46,6 +52,7 @@ def video(
       choque video output/bowling--2024-05-01--12-00-00 bowling.mp4 --follow
       choque video recording.choque slow.gif --speed 0.25 --size 640x360
       choque video mixed-box:1000 box.mp4 --seconds 8
+      choque video pyramid:210 pyramid.mp4 --shot 2
       choque video pile:300 pile.webp --tree --caption '{time}, {contacts} contacts' --size 640x360
       choque video --study kinetic three-objects motion.gif
       choque video vertebra-and-screw drive.mp4 --option to=[8,-10,8] --seconds 4
@@ -63,7 +70,7 @@ def video(
             still = PictureRequest(frame=frame, **looks.request)
             description = draw_picture(Path(output), things, study=looks.study, request=still)
         else:
-            request = FilmRequest(seconds=seconds, frames_per_second=fps, speed=speed, **looks.request)
+            request = FilmRequest(seconds=seconds, frames_per_second=fps, speed=speed, shot=shot, **looks.request)
             with shown() as report:
                 description = draw_film(output, things, study=looks.study, request=request, progress=report)
         looks.report(output, description)

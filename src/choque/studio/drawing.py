@@ -21,9 +21,10 @@ import choque
 from choque._core.types import Progress
 from choque.errors import InvalidInput, check_installed
 from choque.files.atomic import check_output, replacing
+from choque.narrow.shapes import PLANE, TILE
 from choque.record import BodyTable, Poses
 from choque.record import open as open_frames
-from choque.scene import BodyScene
+from choque.scene import BodyScene, Camera
 from choque.studio.film import captioned, check_film, draw_frame, make_film, rate_of, require_film, write_film
 from choque.studio.named_boxes import find_boxes
 from choque.studio.page.entries import entry_of, find_view
@@ -31,24 +32,38 @@ from choque.studio.page.points import PointsView
 from choque.studio.page.stage import FRAMES_A_SECOND
 from choque.studio.png import png_bytes
 from choque.studio.request import KINDS, FilmRequest, PictureRequest, Request
+from choque.studio.stage.extents import typical_size
 from choque.studio.stage.graphics import check_size
 from choque.studio.viewpoint import Viewpoint
+from choque.world import World
+
+FLIGHT, FROM = 0.7, 50.0
+"""How long a ball that is shot flies before it strikes [s], and how far to the right of the camera it comes from
+[degrees]."""
 
 
 class Simulated:
-    """Frames 0 to ``steps`` of a scene, as `choque.record.Frames`, simulated on demand; to go back, again."""
+    """Frames 0 to ``steps`` of a scene, as `choque.record.Frames`, simulated on demand; to go back, again.
 
-    def __init__(self, scene: BodyScene, steps: int) -> None:
+    After ``shot`` steps a heavy ball is shot at the bodies.
+    """
+
+    def __init__(self, scene: BodyScene, steps: int, shot: int | None = None) -> None:
         self._dt, self._start = scene.dt, scene.world()
         self._world = self._start.copy()
-        self._cast = BodyTable.of(self._world.bodies)
+        self._cast = self._cast_with_ball = BodyTable.of(self._world.bodies)
         self.name, self.camera = scene.name, scene.camera
         self.frames_per_second = float(scene.steps_per_second)
         self.frame_count = steps + 1
+        self._shot, self._shoot = steps, _shooter(self._start, scene.camera)
+        if shot is not None:
+            self._shot, later = shot, self._start.copy()
+            self._shoot(later)
+            self._cast_with_ball = BodyTable.of(later.bodies)
 
-    def bodies(self, index: int) -> BodyTable:  # noqa: ARG002
-        """Return the bodies, which are the same in every frame."""
-        return self._cast
+    def bodies(self, index: int) -> BodyTable:
+        """Return the bodies, which are the same in every frame but for the ball."""
+        return self._cast if index <= self._shot else self._cast_with_ball
 
     def frame(self, index: int) -> Poses:
         """Return the poses in frame ``index``."""
@@ -56,8 +71,38 @@ class Simulated:
             self._world = self._start.copy()
         world = self._world
         while world.frame < index:
+            if world.frame == self._shot:
+                self._shoot(world)
             world.step(self._dt)
         return Poses(world.bodies.position.astype(np.float32), world.bodies.rotation.astype(np.float32))
+
+
+def _shooter(start: World, camera: Camera) -> Callable[[World], object]:
+    """Return what adds a heavy ball to a world that flies to the body in the middle of all, as they are at the start.
+
+    It comes from the right of the camera, from beyond the picture, as high as what it strikes.
+    """
+    bodies = start.bodies
+    moving = ~bodies.static & ~np.isin(bodies.kind, (TILE, PLANE))
+    if not moving.any():
+        return lambda _: None
+    place = bodies.position[moving].astype(np.float64)
+    lowest, highest = place.min(axis=0), place.max(axis=0)
+    middle = lowest + (highest - lowest) * (0.5, 0.6, 0.5)
+    aim = place[np.argmin(np.linalg.norm(place - middle, axis=1))]
+    across = float(np.linalg.norm(highest - lowest))
+    size = min(1.5 * typical_size(BodyTable.of(bodies)), max(0.12 * across, 0.1))
+    yaw = np.radians(camera.yaw + FROM)
+    way = (0.9 * across + 4.0 * size) * np.array([np.sin(yaw), 0.0, np.cos(yaw)])
+    fall = np.median(bodies.acceleration[moving], axis=0)
+    options: dict[str, Any] = {
+        "velocity": -way / FLIGHT - fall * FLIGHT / 2,
+        "acceleration": fall,
+        "mass": 10.0 * float(np.median(bodies.mass[moving])),
+        "friction": float(np.median(bodies.friction[moving])),
+        "color": (220, 60, 40),
+    }
+    return lambda world: world.add_spheres([aim + way], size, **options)
 
 
 def draw_picture(
@@ -225,6 +270,8 @@ def draw_film(
         raise InvalidInput("Nothing was given to film; give a scene, a recording, a model or two volumes.")
     if request.seconds is not None and not (isfinite(request.seconds) and request.seconds > 0):
         raise InvalidInput(f"The length of the film is {request.seconds!r} s; it must be a number above 0.")
+    if request.shot is not None and not (isfinite(request.shot) and request.shot >= 0):
+        raise InvalidInput(f"The time of the shot is {request.shot!r} s; it must be a number from 0 on.")
     kind = kind_of_things(things, study)
     if kind not in _MAKERS:
         raise InvalidInput(f"{things[0]} is {KINDS[kind]}, which cannot be filmed; use 'choque picture'.")
@@ -239,9 +286,10 @@ def draw_film(
 
 def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | bool | None) -> str:
     scene = choque.scene.find_bodies(things[0], **request.parameters)
-    require_film(request.look)
+    require_film(request.look, target)
     seconds = (SECONDS if request.seconds is None else request.seconds) * request.speed
-    frames = Simulated(scene, max(1, round(seconds * scene.steps_per_second)))
+    shot = None if request.shot is None else round(request.shot * request.speed * scene.steps_per_second)
+    frames = Simulated(scene, max(1, round(seconds * scene.steps_per_second)), shot)
     count = make_film(target, frames, **request.options, progress=progress)
     return f"{count:,} frames of {scene.name}, {len(frames.bodies(0)):,} bodies"
 
@@ -348,7 +396,7 @@ def _write(
     target: Path, draw: Callable[[float], Image], seconds: float, request: FilmRequest, progress: Progress | bool | None
 ) -> int:
     """Make a film by calling ``draw`` with times from 0 to 1; return the number of frames."""
-    require_film(request.look)
+    require_film(request.look, target)
     rate = rate_of(STILL_RATE, request.frames_per_second, target)
     count = max(2, round(seconds * rate) + 1)
 

@@ -7,7 +7,7 @@ beside its target and replaces it once it is complete.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, isfinite
 from pathlib import Path
@@ -27,7 +27,7 @@ from choque.studio.page.findings import Findings, bodies_of
 from choque.studio.page.overlays import OVERLAYS, Options
 from choque.studio.palette import quiet
 from choque.studio.png import png_bytes
-from choque.studio.stage.camera import Follower, around_course, around_moving
+from choque.studio.stage.camera import Course, Follower, around_moving
 from choque.studio.stage.extents import axis_boxes, oriented_boxes
 from choque.studio.stage.graphics import check_size
 from choque.studio.stage.raster import RasterStage
@@ -43,6 +43,9 @@ GIF_RATE = 25
 
 Place = tuple[Camera, tuple[float, float, float]]
 """A camera and its target."""
+
+ONE = {"bodies": "body", "contacts": "contact"}
+"""What follows a 1 in captions, where the plural follows the placeholder."""
 
 SUFFIXES = (".mp4", ".gif", ".webm", ".webp")
 
@@ -68,6 +71,8 @@ class Look:
         Whether contacts, with their normals, and candidate pairs are drawn.
     tree
         Whether the boxes of the tree that finds the candidates are drawn, the levels in different colours.
+    since
+        The time of the scene from which boxes, contacts, pairs and the tree are drawn [s].
     axes, shadows
         Whether they are drawn.
     smoothing
@@ -92,6 +97,7 @@ class Look:
     contacts: bool = False
     pairs: bool = False
     tree: bool = False
+    since: float = 0.0
     axes: bool = False
     shadows: bool = True
     smoothing: int = 2
@@ -137,21 +143,23 @@ def make_film(
     if frames.frame_count < 1:
         raise InvalidInput(f"The recording {frames.name!r} has no frames to show.")
     chosen = rate_of(frames.frames_per_second, frames_per_second, target)
-    require_film(look)
+    require_film(look, target)
     shown = film_frames(frames, chosen, speed)
-    place = _placed(frames, look)
-    with _stage(look, place) as stage:
-        painter = _Painter(stage, frames, look, place)
+    placed = _placed(frames, look)
+    with _stage(look, placed(0.0)) as stage:
+        painter = _Painter(stage, frames, look, placed)
         images = (painter.draw(index) for index in shown)
         write_film(target, images, look.size, chosen, len(shown), progress)
     return len(shown)
 
 
-def require_film(look: Look) -> None:
+def require_film(look: Look, target: Path) -> None:
     """Check that a film with this look can be made on this machine."""
     check_size(look.size, look.smoothing, look.definition)
-    if look.size[0] % 2 or look.size[1] % 2:
-        raise InvalidInput(f"The film size is {look.size[0]} × {look.size[1]}; H.264 needs even numbers.")
+    if target.suffix.lower() == ".mp4" and (look.size[0] % 2 or look.size[1] % 2):
+        raise InvalidInput(
+            f"The film size is {look.size[0]} × {look.size[1]}; .mp4 (H.264) needs even numbers, .webp takes any."
+        )
     ffmpeg = require("imageio_ffmpeg", extra="video", purpose="to make films")
     try:
         ffmpeg.get_ffmpeg_exe()
@@ -168,9 +176,12 @@ def draw_frame(path: str | os.PathLike[str], frames: Frames, index: int = 0, *, 
     if target.suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
     _check_frames(frames)
-    place = _placed(frames, look, index)
+    place = _placed(frames, look)(index / max(frames.frame_count - 1, 1))
+    if look.camera is None and (look.fit or look.follow):  # one frame may be seen from nearer
+        nearer = around_moving(frames.bodies(index), frames.frame(index), frames.camera, look.size)
+        place = min(place, nearer, key=lambda each: each[0].radius)
     with _stage(look, place) as stage:
-        image = _Painter(stage, frames, look, place).draw(index)
+        image = _Painter(stage, frames, look, lambda _: place).draw(index)
     with replacing(target) as handle:
         handle.write(png_bytes(image))
 
@@ -203,15 +214,12 @@ def rate_of(own: float, rate: int | None, target: Path) -> int:
     return max((allowed for allowed in RATES[:3] if allowed <= own + 1e-9), default=RATES[0])
 
 
-def _placed(frames: Frames, look: Look, only: int | None = None) -> Place:
-    """Return the camera for all frames, or for ``only`` one, which may be seen from nearer, and its target."""
-    camera = look.camera or frames.camera
-    if look.camera is not None or not (look.fit or look.follow):
-        return camera, (0.0, 0.0, 0.0)
-    found = [around_course(frames, camera, look.size)]
-    if only is not None:
-        found.append(around_moving(frames.bodies(only), frames.frame(only), camera, look.size))
-    return min(found, key=lambda each: each[0].radius)
+def _placed(frames: Frames, look: Look) -> Callable[[float], Place]:
+    """Return the camera and its target as a function of the share of the film that was shown."""
+    if look.camera is None and (look.fit or look.follow):
+        return Course(frames, frames.camera, look.size).at
+    place: Place = look.camera or frames.camera, (0.0, 0.0, 0.0)
+    return lambda _: place
 
 
 def _stage(look: Look, place: Place) -> RasterStage:
@@ -229,11 +237,12 @@ def _stage(look: Look, place: Place) -> RasterStage:
 class _Painter:
     """Draws frames in order: quiet colours, and light for what collided since the frame before."""
 
-    def __init__(self, stage: RasterStage, frames: Frames, look: Look, place: Place) -> None:
-        self._stage, self._frames, self._look, self._place = stage, frames, look, place
+    def __init__(self, stage: RasterStage, frames: Frames, look: Look, placed: Callable[[float], Place]) -> None:
+        self._stage, self._frames, self._look, self._placed = stage, frames, look, placed
         self._cast: BodyTable | None = None
         self._glow: Glow | None = None
         self._follower: Follower | None = None
+        self._plain = replace(look, boxes=False, oriented_boxes=False, contacts=False, pairs=False, tree=False)
         self._detection = Detection(Settings(broad="bvh" if look.tree else "auto").checked())
 
     def draw(self, index: int) -> NDArray[np.uint8]:
@@ -245,13 +254,12 @@ class _Painter:
             self._shown = replace(cast, color=quiet(cast.color, cast.static)) if look.quiet else cast
         time = index / frames.frames_per_second
         self._glow.advance(time, poses.position)
-        if look.follow or look.orbit:
-            stage.aim(*self._aimed(index, cast, poses))
+        stage.aim(*self._aimed(index, cast, poses))
         stage.show(cast, poses)
         stage.set_colors(self._glow.colors(self._shown.color) if look.quiet else cast.color)
-        _show_boxes(stage, cast, poses, look)
-        findings = Findings(bodies_of(cast, poses), self._detection)
-        self._show_findings(time, findings)
+        findings, now = Findings(bodies_of(cast, poses), self._detection), look if time >= look.since else self._plain
+        _show_boxes(stage, cast, poses, now)
+        self._show_findings(time, findings, now)
         if look.caption is None:
             return stage.picture()
         values = {"time": f"{time:.2f} s", "frame": f"{index:,}", "bodies": f"{np.count_nonzero(~cast.static):,}"}
@@ -261,25 +269,26 @@ class _Painter:
 
     def _aimed(self, index: int, cast: BodyTable, poses: Poses) -> Place:
         """Return the camera and its target in a frame."""
-        frames, look, (camera, target) = self._frames, self._look, self._place
+        frames, look = self._frames, self._look
+        share = index / max(frames.frame_count - 1, 1)
+        camera, target = self._placed(share)
         if look.follow:
             self._follower = self._follower or Follower(look.camera or frames.camera, look.size)
             camera, target = self._follower.place(index / frames.frames_per_second, cast, poses)
-        share = index / max(frames.frame_count - 1, 1)
         eased = share * share * (3.0 - 2.0 * share) - 0.5
         return replace(camera, yaw=camera.yaw + look.orbit * eased), target
 
-    def _show_findings(self, time: float, findings: Findings) -> None:
+    def _show_findings(self, time: float, findings: Findings, look: Look) -> None:
         """Draw contacts and candidates of the frame, in front of the bodies, the tree, and sparks."""
-        for name, is_shown in (("contacts", self._look.contacts), ("pairs", self._look.pairs)):
+        for name, is_shown in (("contacts", look.contacts), ("pairs", look.pairs)):
             if is_shown:
                 drawing = OVERLAYS[name].draw(findings, Options())
                 self._stage.show_segments(name, drawing.lines, OVERLAYS[name].color, in_front=True)
-        if self._look.tree:
+        if look.tree:
             drawing = OVERLAYS["structure"].draw(findings, Options())
             color = OVERLAYS["structure"].color if drawing.colors is None else drawing.colors
             self._stage.show_segments("tree", drawing.lines, color)
-        if self._look.quiet and self._glow is not None:
+        if look.quiet and self._glow is not None:
             self._glow.touch(time, findings.detected.contacts)
             self._stage.show_segments("sparks", *self._glow.sparks())
 
@@ -297,6 +306,8 @@ def captioned(image: NDArray[np.uint8], caption: str, values: Mapping[str, str])
     draw: Any = require("PIL.ImageDraw", extra="video", purpose="to write captions")
     font: Any = require("PIL.ImageFont", extra="video", purpose="to write captions")
     for name, value in values.items():
+        if value == "1" and name in ONE:
+            caption = caption.replace(f"{{{name}}} {name}", f"1 {ONE[name]}")
         caption = caption.replace(f"{{{name}}}", value)
     size = max(11, image.shape[0] // 22)
     shown = pillow.fromarray(image)

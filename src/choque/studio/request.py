@@ -34,7 +34,9 @@ APPLIES_TO: dict[str, tuple[str, ...]] = {
     "contacts": OF_BODIES,
     "pairs": OF_BODIES,
     "tree": OF_BODIES,
+    "since": OF_BODIES,
     "axes": OF_BODIES,
+    "shot": ("bodies",),
     "volumes": ("volumes",),
     "time": ("kinetic",),
 }
@@ -95,6 +97,8 @@ class FilmRequest(Request):
     frames_per_second: int | None = None
     speed: float = 1.0
     """As in `choque.studio.film.make_film`."""
+    shot: float | None = None
+    """When in the film a heavy ball is shot at the bodies of a scene [s]; None for no ball."""
 
     @property
     def options(self) -> dict[str, Any]:

@@ -30,6 +30,10 @@ HEADROOM = 0.5
 WIDER, SHARES = 2.5, (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """How much farther away a camera may be to show the course of bodies; the parts of the course that are looked at."""
 
+TIGHTER, SOFTENED = 0.8, 0.15
+"""A camera moves in a film if it can be nearer by this factor at its end or start; its path is averaged over this share
+of the film before and after."""
+
 MANY, FLUNG = 50, 0.15
 """Of at least this many bodies, this share that goes farthest is not followed."""
 
@@ -71,13 +75,15 @@ def framing(
     center = (points.min(axis=0) + points.max(axis=0)) / 2
     upward = float(np.tan(np.radians(VIEW_ANGLE / 2))) / MARGIN
     sideways = upward * size[0] / size[1]
-    for _ in range(3):  # perspective moves the center, so it is found iteratively
+    for shifts_left in range(4, -1, -1):  # perspective moves the center, so it is found iteratively
         away = points - center
         along, across, height = away @ ahead, away @ right, away @ up
         distance = max(
             float(((np.abs(across) + reach) / sideways - along).max()),
             float(((np.abs(height) + reach) / upward - along).max()),
         )
+        if not shifts_left:  # the distance must be that of the last center, or something is cut off
+            break
         depth = np.maximum(along + distance, 1e-6)
         for direction, offset in ((right, across), (up, height)):
             shift = ((offset + reach) / depth).max() + ((offset - reach) / depth).min()
@@ -105,42 +111,93 @@ def around_moving(
     return found
 
 
-def around_course(frames: Frames, camera: Camera, size: tuple[int, int]) -> tuple[Camera, tuple[float, float, float]]:
-    """Return a camera that shows the bodies at the start and where they go, and its target.
+class Course:
+    """A camera that shows the bodies and where they go in the course of a film.
 
     It shows as much of their course as it can without being much farther away than for the start (`WIDER`); of many
-    bodies, the few that are flung farthest may leave the picture (`FLUNG`).
+    bodies, the few that are flung farthest may leave the picture (`FLUNG`), and so may bodies that fall off the floor
+    and the few that are added later. Where the bodies gather it moves slowly to them, and where they spread it moves
+    slowly away, if that makes a difference (`TIGHTER`); otherwise it stands still.
     """
-    parts = [round(share * (frames.frame_count - 1)) for share in (0.0, *SHARES)]
-    casts, courses = [frames.bodies(index) for index in parts], [frames.frame(index) for index in parts]
-    cast, poses = casts[0], courses[0]
-    if len(courses[-1]) == len(poses):  # static bodies that move are shown as others are
-        moves = (courses[-1].position != poses.position).any(axis=1)
-        casts = [replace(each, static=each.static & ~moves) if len(each) == len(moves) else each for each in casts]
-        cast = casts[0]
-    found = first = around_moving(cast, poses, camera, size)
-    for later, moved in zip(casts[1:], courses[1:], strict=True):
-        if len(later.hull_first) != len(cast.hull_first):
-            break
-        cast = cast.joined(_without_flung(later, moved, courses[0]))
-        position, rotation = np.concatenate((poses.position, moved.position)), (poses.rotation, moved.rotation)
-        poses = Poses(position, np.concatenate(rotation))
-        wider = around_moving(cast, poses, camera, size)
-        if wider[0].radius > WIDER * first[0].radius:
-            break
-        found = wider
-    return found
+
+    def __init__(self, frames: Frames, camera: Camera, size: tuple[int, int]) -> None:
+        self._view = camera, size
+        parts = _parts(frames)
+        whole = self._around(parts)
+        found, self._ahead = [whole], 0.0
+        if self._around(parts[-2:])[0].radius < TIGHTER * whole[0].radius:
+            found, self._ahead = [self._around(parts[k:]) for k in range(len(parts))], -SOFTENED / 2
+        elif self._around(parts[:2])[0].radius < TIGHTER * whole[0].radius:
+            found, self._ahead = [self._around(parts[: k + 2]) for k in range(len(parts))], SOFTENED / 2
+        places = [each if each[0].radius < whole[0].radius else whole for each in found]
+        self._keys = np.array([[np.log(each.radius), *target] for each, target in places])
+        self._times = np.array([0.0, *SHARES])[: len(places)]
+
+    def at(self, share: float) -> tuple[Camera, tuple[float, float, float]]:
+        """Return the camera and its target after this share of the film."""
+        offsets = np.linspace(-1.0, 1.0, 17)
+        weight = 1.0 + np.cos(np.pi * offsets)
+        times = share + self._ahead + SOFTENED * offsets
+        values = [float(np.interp(times, self._times, key) @ weight / weight.sum()) for key in self._keys.T]
+        camera, _ = self._view
+        return replace(camera, radius=float(np.exp(values[0]))), (values[1], values[2], values[3])
+
+    def _around(self, parts: list[tuple[BodyTable, Poses]]) -> tuple[Camera, tuple[float, float, float]]:
+        """Return a camera for bodies at several times: at the first one, and as many later ones as are near."""
+        cast, poses = parts[0]
+        found = first = around_moving(cast, poses, *self._view)
+        for later, moved in parts[1:]:
+            if len(later.hull_first) != len(cast.hull_first):
+                break
+            cast = cast.joined(later)
+            position, rotation = np.concatenate((poses.position, moved.position)), (poses.rotation, moved.rotation)
+            poses = Poses(position, np.concatenate(rotation))
+            wider = around_moving(cast, poses, *self._view)
+            if wider[0].radius > WIDER * first[0].radius:
+                break
+            found = wider
+        return found
 
 
-def _without_flung(cast: BodyTable, poses: Poses, start: Poses) -> BodyTable:
-    """Return a table in which the few bodies that went farthest from where many started are not drawn."""
-    moving = np.flatnonzero(cast.drawn & ~cast.static)
-    if len(moving) < MANY:
-        return cast
-    away = np.linalg.norm(poses.position[moving] - np.median(start.position[moving], axis=0), axis=1)
+def _parts(frames: Frames) -> list[tuple[BodyTable, Poses]]:
+    """Return the bodies that a camera is to show, and their poses, at the start and after `SHARES` of a film."""
+    indices = [round(share * (frames.frame_count - 1)) for share in (0.0, *SHARES)]
+    parts = [(frames.bodies(index), frames.frame(index)) for index in indices]
+    cast, start = parts[0]
+    end = parts[-1][1]
+    if len(end) >= len(start):  # static bodies that move are shown as others are
+        moves = (end.position[: len(start)] != start.position).any(axis=1)
+        for k, (each, poses) in enumerate(parts):
+            if len(each) >= len(start):
+                static = each.static.copy()
+                static[: len(start)] &= ~moves
+                parts[k] = replace(each, static=static), poses
+    cast = parts[0][0]
+    return [parts[0], *((_without_lost(each, poses, cast, start), poses) for each, poses in parts[1:])]
+
+
+def _without_lost(cast: BodyTable, poses: Poses, first: BodyTable, start: Poses) -> BodyTable:
+    """Return a table in which bodies that no camera follows are not drawn, unless none is left.
+
+    They are those that fell below everything static, the few that were added, and of many the few that went farthest.
+    """
+    moving = cast.drawn & ~cast.static
     near = cast.drawn.copy()
-    near[moving[away > np.quantile(away, 1.0 - FLUNG)]] = False
-    return replace(cast, drawn=near)
+    if np.count_nonzero(moving[len(start) :]) < FLUNG * np.count_nonzero(moving):
+        near[len(start) :] = False
+    standing = first.drawn & first.static
+    points, _ = outline(replace(first, drawn=standing), start)
+    if len(points) and not (standing & (first.kind == PLANE)).any() and len(cast) >= len(start):
+        was_above = start.position[:, 1] > points[:, 1].min()
+        near[: len(start)] &= ~(
+            was_above & moving[: len(start)] & (poses.position[: len(start), 1] < points[:, 1].min())
+        )
+    rows = np.flatnonzero(near & moving)
+    if len(rows) >= MANY:
+        middle = np.median(start.position[first.drawn & ~first.static], axis=0)
+        away = np.linalg.norm(poses.position[rows] - middle, axis=1)
+        near[rows[away > np.quantile(away, 1.0 - FLUNG)]] = False
+    return replace(cast, drawn=near) if (near & moving).any() else cast
 
 
 class Follower:

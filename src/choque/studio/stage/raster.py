@@ -38,6 +38,9 @@ IN_FRONT = 1e-3
 GROUND_REACH = 12.0
 """The ground fades out at this distance [radius of all bodies]."""
 
+STAYS = 2.5
+"""Light and ground stay as they are while the radius of all bodies grows by less than this factor."""
+
 _NO_LINES = np.empty((0, 2, 3)), np.empty((0, 2, 3), np.uint8)
 
 
@@ -110,6 +113,7 @@ class RasterStage:
         self._round: NDArray[np.intp] = np.empty(0, np.intp)
         self._soup: _Soup | None = None
         self._lines = {"axes": _axes()} if axes else {}
+        self._around: Surroundings | None = None
         self._ground = np.array([0.0, 1.0, 1.0, 0.0, *GROUND, *GRID])
         self._hidden: NDArray[np.bool_] = np.empty(0, np.bool_)
         self._color: NDArray[np.uint8] = _NO_LINES[1][:, 0]
@@ -126,21 +130,31 @@ class RasterStage:
 
     def show(self, cast: BodyTable, poses: Poses) -> None:
         """Show bodies in their poses; a new table replaces the one before."""
-        if cast is not self._cast:
-            self._around = Surroundings.of(cast, poses)
+        around = self._around
+        if around is None or cast is not self._cast:
+            self._around = around = self._around_now(Surroundings.of(cast, poses))
             self._light_turn = _looking_along(-LIGHT)
-            self._light_eye = self._around.center + LIGHT_DISTANCE * self._around.radius * LIGHT
-            self._ground = _ground_of(self._around)
-        hidden = self._around.hidden(poses, self._eye)
+            self._light_eye = around.center + LIGHT_DISTANCE * around.radius * LIGHT
+            self._ground = _ground_of(around)
+        hidden = around.hidden(poses, self._eye)
         if cast is not self._cast or not np.array_equal(hidden, self._hidden):
             is_round = cast.drawn & np.isin(cast.kind, (SPHERE, CAPSULE)) & ~cast.rocket
             if self._definition is not None:
                 is_round[:] = False
             self._round = np.flatnonzero(is_round)
-            drawn = cast.drawn & ~is_round & ~self._around.ground & ~hidden
+            drawn = cast.drawn & ~is_round & ~around.ground & ~hidden
             self._soup = _make_soup(replace(cast, drawn=drawn), self._definition or FINEST)
             self._cast, self._hidden, self._color = cast, hidden, cast.color
         self._poses = poses
+
+    def _around_now(self, found: Surroundings) -> Surroundings:
+        """Return where bodies of a new table are: where those before were, if that is near, so that light stays."""
+        before = self._around
+        if before is None or not before.radius <= found.radius <= STAYS * before.radius:
+            return found
+        if np.linalg.norm(found.center - before.center) > STAYS * before.radius:
+            return found
+        return replace(found, center=before.center, radius=before.radius, level=before.level)
 
     def hide_bodies(self) -> None:
         """Leave out all bodies until the next table is shown; ground, sky and lines stay."""
@@ -172,9 +186,11 @@ class RasterStage:
         shapes, normals, color = self._placed(self._turn, self._eye)
         lines = [np.concatenate(parts) for parts in zip(_NO_LINES, *self._lines.values(), strict=True)]
         ends = ((lines[0] - self._eye) @ self._turn.T).reshape(-1, 6)
+        casters = shapes.body
         if len(self._light.seen):
             seen_by_light, _, _ = self._placed(self._light_turn, self._light_eye)
             self._over_rows(find_surfaces, len(self._light.seen), seen_by_light, 0.0, self._light)
+            casters = seen_by_light.body
         shapes = shapes._replace(lines=ends)
         self._over_rows(find_surfaces, len(self._view.seen), shapes, LINE_WIDTH * self._smoothing, self._view)
         turn = self._light_turn @ self._turn.T
@@ -182,7 +198,7 @@ class RasterStage:
         sky = np.array([SKY, HORIZON], np.float64)
         to_light = np.ascontiguousarray(np.column_stack((turn, shift)))
         to_world = np.ascontiguousarray(np.column_stack((self._turn.T, self._eye)))
-        paint = Paint(color, lines[1], normals, sky, self._ground, to_world, self._turn @ LIGHT, to_light)
+        paint = Paint(color, lines[1], normals, sky, self._ground, to_world, self._turn @ LIGHT, to_light, casters)
         picture: NDArray[np.uint8] = np.empty((self._size[1], self._size[0], 3), np.uint8)
         rest = (self._smoothing, shapes, paint, self._view, self._light, picture)
         self._over_rows(shade, len(picture), *rest)

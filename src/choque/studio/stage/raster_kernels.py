@@ -77,6 +77,8 @@ class Paint(NamedTuple):
     """(3,) the direction to the light."""
     to_light: Floats
     """(3, 4) from the coordinates of the view to those of the light."""
+    casters: NDArray[np.int32]
+    """(m + t,) the body of each ball and triangle in the order of the light, which is not that of the view."""
 
 
 @kernel
@@ -303,8 +305,10 @@ def shade(
                     _shade_sample(row + at // factor, column + at % factor, shapes, paint, view, light, normal, one)
                     for channel in range(3):
                         mixed[channel] += one[channel] / (factor * factor)
+            # Rounded up more often the nearer the next level is, by a fixed pattern: steps of one level would be rings.
+            rank = 8 * ((x ^ y) & 1) + 4 * (y & 1) + 2 * ((x ^ y) >> 1 & 1) + (y >> 1 & 1)
             for channel in range(3):
-                picture[y, x, channel] = np.uint8(min(mixed[channel] + 0.5, 255.0))
+                picture[y, x, channel] = np.uint8(min(mixed[channel] + (rank + 0.5) / 16.0, 255.0))
 
 
 @forceinline
@@ -316,7 +320,7 @@ def _shade_sample(
     number = np.int64(view.seen[row, column])
     dx, dy = (column + 0.5 - 0.5 * width) / view.focal, (row + 0.5 - 0.5 * height) / view.focal
     if number == NOTHING:
-        _shade_background(dx, dy, 1.0 / view.focal, shapes.body, paint, light, color)
+        _shade_background(dx, dy, 1.0 / view.focal, paint, light, color)
         return
     if number >= shapes.body.size:
         _color_of_line(number - shapes.body.size, dx, dy, shapes.lines, paint.line_color, color)
@@ -332,7 +336,7 @@ def _shade_sample(
     toward = normal[0] * paint.sun[0] + normal[1] * paint.sun[1] + normal[2] * paint.sun[2]
     bright, shine = AMBIENT + CAMERA_LIGHT * facing, 0.0
     if toward > 0.0:
-        lit = _light_share(px, py, pz, shapes.body[number], shapes.body, paint.to_light, light)
+        lit = _light_share(px, py, pz, shapes.body[number], paint, light)
         bright += SUN * lit * toward
         hx, hy, hz = paint.sun[0] - px / size, paint.sun[1] - py / size, paint.sun[2] - pz / size
         along = (hx * normal[0] + hy * normal[1] + hz * normal[2]) / math.sqrt(hx * hx + hy * hy + hz * hz)
@@ -344,9 +348,7 @@ def _shade_sample(
 
 
 @helper
-def _shade_background(
-    dx: float, dy: float, sample: float, body: NDArray[np.int32], paint: Paint, light: View, color: Floats
-) -> None:
+def _shade_background(dx: float, dy: float, sample: float, paint: Paint, light: View, color: Floats) -> None:
     """Write the colour of the sky or the ground along the ray (dx, dy, 1); ``sample`` is the side of a sample."""
     matrix, ground = paint.to_world, paint.ground
     up = matrix[1, 0] * dx + matrix[1, 1] * dy + matrix[1, 2]
@@ -371,7 +373,7 @@ def _shade_background(
     wide_y = 1.5 * step * math.hypot(matrix[2, 0] - matrix[1, 0] * wy / up, matrix[2, 1] - matrix[1, 1] * wy / up)
     fine = max(_line_share(x, wide_x), _line_share(y, wide_y))
     lines = max(0.5 * fine, _line_share(0.2 * x, 0.25 * wide_x), _line_share(0.2 * y, 0.25 * wide_y))
-    dark = 0.55 + 0.45 * _light_share(dx * z, dy * z, z, -1, body, paint.to_light, light)
+    dark = 0.55 + 0.45 * _light_share(dx * z, dy * z, z, -1, paint, light)
     for channel in range(3):
         here = (ground[4 + channel] * (1.0 - lines) + ground[7 + channel] * lines) * dark
         color[channel] = color[channel] * (1.0 - fade) + here * fade
@@ -429,11 +431,9 @@ def _color_of_line(
 
 
 @forceinline
-def _light_share(
-    px: float, py: float, pz: float, own: Integer, body: NDArray[np.int32], to_light: Floats, light: View
-) -> float:
+def _light_share(px: float, py: float, pz: float, own: Integer, paint: Paint, light: View) -> float:
     """Return the share of the four nearest samples of the shadow map that reach a point of the body ``own``."""
-    side = light.seen.shape[0]
+    side, to_light = light.seen.shape[0], paint.to_light
     if side == 0:
         return 1.0
     qx = to_light[0, 0] * px + to_light[0, 1] * py + to_light[0, 2] * pz + to_light[0, 3]
@@ -452,6 +452,6 @@ def _light_share(
     for at in range(4):
         y, x = row + (at >> 1), column + (at & 1)
         number = light.seen[y, x]
-        if number == NOTHING or body[number] == own or light.inverse[y, x] <= near:
+        if number == NOTHING or paint.casters[number] == own or light.inverse[y, x] <= near:
             share += (across if at & 1 else 1.0 - across) * (down if at >> 1 else 1.0 - down)
     return share
