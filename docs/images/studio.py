@@ -88,12 +88,12 @@ def models(view: Any) -> None:
 
 SHOTS = (
     Shot("chooser"),
-    Shot("world", ["rubble:400"], compared),
-    Shot("hands", ["pyramid:55"], partial(steps, 30), tab="Hands", keys="BFFFFFFFFFFFFFFFFFFFFFFFF"),
+    Shot("world", ["rubble:400"], compared, tab="Methods"),
+    Shot("hands", ["pyramid:55"], partial(steps, 30), keys="BFFFFFFFFFFFFFFFFFFFFFFFF"),
     Shot("k_dops", ["rubble:40"], partial(steps, 80), tab="Show", keys="K"),
     Shot("grid", ["mixed-box:100"], with_grid, tab="Show", keys="T"),
     Shot("body", ["mixed-box:300"], picked, tab="Body", keys="G"),
-    Shot("crowd", ["crowd:600"], walked),
+    Shot("crowd", ["crowd"], walked),
     Shot("neighbors", ["diamond"]),
     Shot("clearance", ["screw-in-vertebra"], inserted),
     Shot("recording", ["bowling.choque"], lambda view: view.seek(150)),

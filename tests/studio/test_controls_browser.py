@@ -33,7 +33,6 @@ def test_sliders_change_the_motion_of_the_bodies(watched: Watched) -> None:
     view = WorldView(rolling_and_falling())
     view.title = "Sliders"
     watched.show(view)
-    watched.tab("Hands")
     bodies = view.run.world.bodies
 
     until_seen(lambda: watched.write("Gravity", 20), lambda: bodies.acceleration[1, 1] == -20.0, "gravity")
@@ -136,7 +135,6 @@ def test_bodies_are_added_thrown_plotted_compared_and_removed(watched: Watched) 
     watched.show(view)
     watched.still()
 
-    watched.tab("Hands")
     watched.page.get_by_role("button", name="Add", exact=True).click()
     until(lambda: len(view.run.world) == 3, "another body")
     assert view.run.world.bodies.position[2, 1] > 0.5  # above the others
@@ -157,7 +155,7 @@ def test_bodies_are_added_thrown_plotted_compared_and_removed(watched: Watched) 
     watched.studio.ask(lambda: [view.history.step() for _ in range(5)])
     assert speed() == pytest.approx(thrown, rel=0.2)  # it flies on without the hand
 
-    watched.tab("Run")
+    watched.tab("Methods")
     watched.choose("Compare with", "grid")
     until(lambda: view.run.shadow is not None, "the second method")
     watched.press("f")
@@ -166,13 +164,15 @@ def test_bodies_are_added_thrown_plotted_compared_and_removed(watched: Watched) 
     assert "grid" in view._second_text.content
 
     watched.studio.ask(lambda: view.pick(0))
+    assert watched.page.get_by_text("Pairs, tests, contacts").locator("visible=true").count() == 0  # folded at first
+    watched.tab("Times")
     watched.choose("Plot", "selected: position x")
     watched.press("f")
     until(lambda: len(view.plots.values), "the plot")
     frame, value = view.plots.values[-1]
     assert (frame, value) == (view.run.world.frame, view.run.world.bodies.position[0, 0])
 
-    watched.tab("Hands")
+    watched.tab("Run")
     watched.page.get_by_role("button", name="Remove", exact=True).click()
     until(lambda: view.run.world.bodies.ids.tolist() == [1], "one body less")
 

@@ -110,6 +110,23 @@ def test_a_grabbed_body_follows_the_pointer_and_is_thrown(shared_studio: Studio,
     np.testing.assert_array_equal(view.run.world.bodies.position[0], (0, 0.5, 0))
 
 
+def test_sleepers_keep_their_contacts_and_their_last_times(shared_studio: Studio, view: WorldView) -> None:
+    shared_studio.ask(lambda: [view.history.step() for _ in range(150)])
+    shared_studio.ask(view.step)
+    shared_studio.ask(view.tick)
+    assert view.run.world.asleep.sum() == 2
+    assert len(view.run.world.contacts()) == 0
+    assert "2 bodies sleep" in view._status.content
+    assert "2 contacts" in view._status.content
+    assert view.events.ended_count == 0
+    assert view.seconds["step"].median > 0.0
+    last = view.plots._reports[-1]
+    assert last[0] < view.run.world.frame  # steps that compute nothing are not plotted
+    assert last[-1] == 2
+    shared_studio.ask(lambda: view.seek(view.run.world.frame - 1))
+    assert view.events.touching == 2
+
+
 def test_bodies_are_shot_added_and_removed(shared_studio: Studio, view: WorldView) -> None:
     shared_studio.ask(view.hands.shoot)
     shared_studio.ask(view.hands.add)

@@ -21,6 +21,7 @@ from websockets.asyncio.client import connect
 
 from choque.errors import UnknownName
 from choque.studio.page import links as links_module
+from choque.studio.page import thumbnails
 from choque.studio.page.boxes import BoxesView
 from choque.studio.page.entries import ENTRIES
 from choque.studio.page.links import LINK_PATH, MAX_FILE_BYTES
@@ -163,6 +164,20 @@ def test_thumbnails_show_what_they_name(studio: Studio) -> None:
         assert image.std() > 5.0
     with pytest.raises(UnknownName):
         thumbnail("thumbnails/scene/../../secret.png")
+
+
+def test_thumbnails_are_kept_between_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(thumbnails, "_folder", lambda: tmp_path)
+    path = "thumbnails/boxes/uniform.png"
+    drawn = thumbnail(path)
+    monkeypatch.setattr(thumbnails, "_drawn", lambda *_: b"drawn again")
+    assert thumbnail(path) == drawn
+    (kept,) = tmp_path.rglob("*.png")
+    kept.write_bytes(b"damaged")
+    assert thumbnail(path) == b"drawn again"
+    monkeypatch.setattr(thumbnails, "_version", lambda: "later")
+    assert thumbnail(path) == b"drawn again"
+    assert [each.name.endswith("-later.png") for each in tmp_path.rglob("*.png")] == [True]
 
 
 def test_a_picture_of_the_chooser_and_a_dropped_file_open_their_views(watched: Watched) -> None:

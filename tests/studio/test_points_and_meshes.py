@@ -69,7 +69,7 @@ def test_a_crowd_walks_when_it_is_played(studio: Studio) -> None:
     assert 0 < moved.max() < 0.2
     with pytest.raises(InvalidInput, match="crowd has no parameter 'size'"):
         find_view(["crowd:50"], parameters={"size": 3})
-    with pytest.raises(InvalidInput, match="write the number as in crowd:600"):
+    with pytest.raises(InvalidInput, match="write the number as in crowd:250"):
         find_view(["crowd:many"])
 
 

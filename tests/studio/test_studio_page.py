@@ -87,6 +87,7 @@ def test_playing_moves_pixels_and_pausing_holds_them(watched: Watched) -> None:
 
 def test_a_method_is_switched_on_the_page(watched: Watched) -> None:
     view = watched.show(spheres())
+    watched.tab("Methods")
     watched.choose("Broad phase", "grid")
     until(lambda: view.run.world.settings.broad == "grid", "the other method")
     watched.choose("Compare with", "sap-direct")

@@ -7,7 +7,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -93,6 +95,35 @@ def test_errors_in_actions_are_shown_and_the_studio_goes_on(studio: Studio, monk
     studio.do(fail)
     assert studio.ask(lambda: 7) == 7
     assert report == ["No such thing."]
+
+
+class Left(Counting):
+    """Left by the studio while it handles a camera."""
+
+    def __init__(self, studio: Studio, is_left: bool) -> None:
+        super().__init__()
+        self.studio, self.is_left = studio, is_left
+
+    def open(self, page: Page) -> None:
+        super().open(page)
+        with page.bottom_panel("Timeline"):
+            pass
+
+    def camera_moved(self, client: Any) -> None:
+        if self.is_left:
+            self.studio.ask(lambda: self.studio.show(Counting()))
+        else:
+            self.page._bottom.remove()
+        self.page.fit_panels(client.camera.image_width)
+
+
+@pytest.mark.parametrize("is_left", [True, False])
+def test_a_tab_that_connects_while_the_view_is_replaced_meets_no_error(studio: Studio, is_left: bool) -> None:
+    studio.open(Left(studio, is_left))
+    studio.ask(lambda: None)
+    tab = SimpleNamespace(camera=SimpleNamespace(on_update=lambda _: None, image_width=700))
+    with nullcontext() if is_left else pytest.raises(RuntimeError, match="removed"):
+        studio._greet(tab)
 
 
 def test_a_studio_that_does_not_answer_is_reported() -> None:
@@ -206,6 +237,9 @@ def test_show_opens_a_browser_prints_the_address_and_waits_in_a_script(
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     with show(world, browser=False) as studio:
         assert studio.ask(lambda: 7) == 7
+    assert capsys.readouterr().out == ""
+    assert show(world, browser=False, wait=True).url in capsys.readouterr().out
+    assert len(opened) == 1
 
 
 def test_every_entry_can_be_listed_and_its_first_thing_has_parameters() -> None:

@@ -25,8 +25,8 @@ CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
 SIZE = {"width": 1000, "height": 560}
-SCENE = {"x": 335, "y": 170, "width": 320, "height": 380}
-"""What is seen of the scene between the panels."""
+SCENE = {"y": 170, "height": 380}
+"""What is looked at of the scene between the panels: below notifications."""
 
 PATIENCE = 60.0
 """Seconds: pictures are computed without a graphics card, beside all else that runs."""
@@ -177,7 +177,9 @@ class Watched:
 
     def picture(self) -> np.ndarray:
         """What is seen between the panels: (height, width, 3)."""
-        return pixels(self.page.screenshot(clip=SCENE, timeout=1000 * PATIENCE))
+        box = self.page.locator("canvas").first.bounding_box()
+        clip = {"x": box["x"], "width": box["width"], **SCENE}
+        return pixels(self.page.screenshot(clip=clip, timeout=1000 * PATIENCE))
 
     def differs(self, before: np.ndarray, count: int = 20) -> Callable[[], bool]:
         """Return a condition: the picture differs from an earlier one in some pixels."""

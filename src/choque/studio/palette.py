@@ -10,14 +10,14 @@ Rgb = tuple[int, int, int]
 
 QUIET = np.array(
     [
-        (104, 132, 166),
-        (142, 164, 186),
-        (84, 110, 150),
-        (112, 148, 158),
-        (164, 178, 194),
-        (128, 136, 176),
-        (92, 130, 134),
-        (146, 156, 162),
+        (85, 122, 166),
+        (129, 157, 186),
+        (64, 98, 150),
+        (98, 145, 158),
+        (155, 173, 194),
+        (114, 124, 176),
+        (79, 129, 134),
+        (141, 154, 162),
     ],
     np.uint8,
 )
@@ -55,7 +55,7 @@ GRID: Rgb = (146, 145, 143)
 MAX_KEPT = 8
 """With at most this many colours, moving bodies keep their hues: the scene means something by them."""
 
-SATURATION, BRIGHTNESS, BACKGROUND = 0.5, (0.5, 0.82), (0.34, 0.58)
+SATURATION, BRIGHTNESS, BACKGROUND = 0.6, (0.5, 0.82), (0.34, 0.58)
 """Maximum saturation, and least and greatest brightness, of colours of a scene: of moving bodies, of static ones."""
 
 

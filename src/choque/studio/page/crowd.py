@@ -17,6 +17,7 @@ from choque.studio.page.points import Motion, PointsView, chosen, in_space
 from choque.studio.page.still import Lines
 from choque.studio.page.wires import CIRCLE, NO_SEGMENTS, Segments, box_wires, sphere_wires
 from choque.studio.palette import FREE, GLOW, PICKED, Colors, Rgb, blended
+from choque.world import World
 
 OWNER: Rgb = (120, 220, 255)
 """Owners, and the outlines of their areas."""
@@ -27,8 +28,14 @@ MAX_AREAS, MAX_MEMBERS = 300, 4_000
 FADE = 0.35
 """Time constant of the light of a body that has left all areas [s]."""
 
-SIZE = 0.045
-"""Radius of a ball for a body without a radius, as a share of the median radius of the areas."""
+SIZE = 0.09
+"""Minimum radius with which a body is drawn, as a share of the median radius of the areas."""
+
+TALL = 1.6
+"""In a plane, bodies are drawn as upright figures: capsules whose cylinders are this many radii long."""
+
+UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+"""Turns local z, the axis of capsules, up."""
 
 MAX_LISTED = 12
 
@@ -53,6 +60,7 @@ class CrowdView(PointsView):
         self.areas, self.title = areas, title
         self._light = np.zeros(len(areas))
         self._lit_at = 0.0
+        self._feet = 0.0  # their height
         self._radius = float(np.median(areas.radius[np.isfinite(areas.radius)])) if len(areas.owners) else 1.0
 
     # Content
@@ -64,6 +72,15 @@ class CrowdView(PointsView):
     def sizes(self) -> ArrayLike:
         """Return the radii of the bodies, at least so large that they are seen."""
         return np.maximum(self.areas.body_radius, SIZE * self._radius)
+
+    def add_bodies(self, world: World) -> None:
+        """Add a figure for each body in a plane, a ball for each in space."""
+        if self.areas.dimension == 3:
+            super().add_bodies(world)
+        else:
+            size = np.asarray(self.sizes(), np.float64)
+            world.add_capsules(in_space(self.points()), size, TALL * size, rotation=UPRIGHT)
+            self._feet = -(1.0 + TALL / 2.0) * float(size.max())
 
     def version(self) -> object:
         """Return a number that differs after each change of the areas."""
@@ -128,6 +145,7 @@ class CrowdView(PointsView):
             outline = np.column_stack((np.cos(angle), np.sin(angle)))
         flat = center[:, np.newaxis] + radius[:, np.newaxis, np.newaxis] * outline
         turned = in_space(flat.reshape(-1, 2)).reshape(len(rows), -1, 3)
+        turned[:, :, 1] = self._feet
         return np.stack((turned[:, :-1], turned[:, 1:]), axis=2).reshape(-1, 2, 3).astype(np.float32)
 
     def _rays(self) -> Segments:
@@ -206,7 +224,7 @@ def _open(things: Sequence[str], parameters: Mapping[str, Any]) -> CrowdView:
     return CrowdView(walkers.areas, motion=walkers.walk, title="A crowd")
 
 
-_PARAMETERS: dict[str, Any] = {"n": 600, "owners": 12, "radius": 6.0, "seed": 0}
+_PARAMETERS: dict[str, Any] = {"n": 250, "owners": 8, "radius": 6.0, "seed": 0}
 
 CROWDS = Entry(
     title="Crowds",

@@ -37,7 +37,7 @@ Vector = NDArray[np.float64]
 
 
 class Hands:
-    """The tab *Hands* of a world, and dragging of bodies.
+    """The controls of a world that act on its bodies, and dragging.
 
     A body that is dragged while the run plays hangs on a spring and keeps its velocity when it is let go; in a paused
     run it is moved.
@@ -52,25 +52,27 @@ class Hands:
 
     # Panel
 
-    def add_tab(self) -> None:
-        """Add the tab and its keys."""
-        page, view = self._view.page, self._view
-        now, bodies = view.run, view.run.world.bodies
+    def add_first_controls(self) -> None:
+        """Add what belongs beside the play button: throwing, shooting, gravity."""
+        page, bodies = self._view.page, self._view.run.world.bodies
         moving = ~bodies.static
-        with page.tab("Hands"):
-            page.text("Drag a body to grab it; let go to throw it. Drag beside the bodies to turn the camera.")
+        page.text("**Drag a body to throw it.** Drag beside the bodies to turn the camera.")
+        page.button("Shoot a ball (B)", self.shoot, hint="From the camera to what it looks at.")
+        down = float(np.median(-bodies.acceleration[moving, 1])) if moving.any() else 0.0
+        page.slider("Gravity", 0.0, 25.0, 0.1, _within(down, 25.0), self.set_gravity)
+
+    def add_folder(self) -> None:
+        """Add the other controls, in a folder, and the keys."""
+        page, now, bodies = self._view.page, self._view.run, self._view.run.world.bodies
+        with page.folder("Bodies"):
             self._check = page.checkbox("Drag bodies (H)", self.is_grabbing, self.set_grabbing)
-            page.button("Shoot a ball (B)", self.shoot, hint="From the camera to what it looks at.")
-            page.slider("Its speed", 1.0, 100.0, 1.0, self.speed, self._set_speed)
-            page.choice("Shape", SHAPES, self.shape, self._set_shape)
+            page.slider("Speed of a ball", 1.0, 100.0, 1.0, self.speed, self._set_speed)
+            page.choice("Shape", SHAPES, self.shape, self._set_shape, hint="Of a body that is added.")
             page.buttons("Bodies", ("Add", "Remove"), lambda word: self.add() if word == "Add" else self.remove())
-            with page.folder("Acts on all bodies"):
-                down = float(np.median(-bodies.acceleration[moving, 1])) if moving.any() else 0.0
-                page.slider("Gravity", 0.0, 25.0, 0.1, _within(down, 25.0), self.set_gravity)
-                page.slider("Friction", 0.0, 2.0, 0.05, _within(_middle(bodies.friction), 2.0), self.set_friction)
-                rebound = _within(_middle(bodies.restitution), 1.0)
-                page.slider("Restitution", 0.0, 1.0, 0.05, rebound, self.set_restitution)
-                page.slider("Steps a second", 15.0, 480.0, 15.0, _within(1 / now.dt, 480.0, 15.0), self.set_rate)
+            page.slider("Friction", 0.0, 2.0, 0.05, _within(_middle(bodies.friction), 2.0), self.set_friction)
+            rebound = _within(_middle(bodies.restitution), 1.0)
+            page.slider("Restitution", 0.0, 1.0, 0.05, rebound, self.set_restitution)
+            page.slider("Steps a second", 15.0, 480.0, 15.0, _within(1 / now.dt, 480.0, 15.0), self.set_rate)
         page.key("H", "Drag bodies or turn the camera", self.toggle_grabbing)
         page.key("B", "Shoot a ball", self.shoot)
         page.key("delete", "Remove the selected body", self.remove)

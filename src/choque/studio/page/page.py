@@ -112,12 +112,15 @@ class Page:
             yield made
 
     @contextmanager
-    def side_tab(self, label: str) -> Iterator[Any]:
-        """Add a tab to the second panel, on the left."""
+    def side_tab(self, label: str, *, is_open: bool = True) -> Iterator[Any]:
+        """Add a tab to the second panel, on the left, which the first tab may leave folded: a click opens it."""
         if self._side is None:
             self._side = self.gui.add_panel()
             self._side.dock_left()
             self._side.set_width(SIDE_WIDTH)
+            if not is_open:
+                self._is_folded = True
+                self._side.minimize()
         with self._side.add_tab(label) as made:
             yield made
 

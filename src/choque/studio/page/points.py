@@ -83,6 +83,10 @@ class PointsView(BodiesView):
     def add_controls(self) -> None:
         """Add controls to the first tab."""
 
+    def add_bodies(self, world: World) -> None:
+        """Add what is drawn for each point, a ball, to an empty world."""
+        world.add_spheres(position=in_space(self.points()), radius=np.asarray(self.sizes(), np.float64))
+
     def version(self) -> object:
         """Return something that differs whenever the object has changed; compared after every action."""
         return None
@@ -168,7 +172,7 @@ class PointsView(BodiesView):
         )
 
     def _direction(self) -> Camera:
-        return Camera(30.0, -50.0, 20.0) if self.points().shape[1] == 2 else Camera(30.0, -20.0, 30.0)
+        return Camera(30.0, -40.0, 20.0) if self.points().shape[1] == 2 else Camera(30.0, -20.0, 30.0)
 
     def cast(self) -> BodyTable:
         """Return the points as balls."""
@@ -191,9 +195,9 @@ class PointsView(BodiesView):
         return self._elapsed
 
     def _engage(self) -> None:
-        """Make a ball for each point."""
+        """Make the bodies that are drawn."""
         self._world = World()
-        self._world.add_spheres(position=in_space(self.points()), radius=np.asarray(self.sizes(), np.float64))
+        self.add_bodies(self._world)
         self._table = BodyTable.of(self._world.bodies)
 
     def _follow(self) -> None:

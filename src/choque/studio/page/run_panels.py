@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.pair_sets import difference, no_pairs
+from choque._core.pair_sets import Change, apply_change, difference, no_pairs
 from choque._core.types import Pairs
 from choque.studio.page.page import Page
 from choque.studio.page.server import load_viser
@@ -48,9 +48,9 @@ class Recent:
         return statistics.median(self._values) if self._values else 0.0
 
 
-def counted(number: int, word: str) -> str:
+def counted(number: int, word: str, plural: str = "") -> str:
     """Return a number with its word: "1 contact", "2 contacts"."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+    return f"{number:,} {word if number == 1 else plural or f'{word}s'}"
 
 
 PLOTTED_FRAMES = 240
@@ -117,18 +117,22 @@ class RunPlots:
         labels = ("candidate pairs", "bounds tests", "contacts")
         self._counts = _plot(page, "Pairs, tests, contacts", labels, COUNT_COLORS)
         page.choice("Plot", list(MEASURES), self.measure, self.choose)
-        self._chosen = _plot(page, "", ("value",), MEASURE_COLORS)
+        self._chosen = _plot(page, "", ("value",), MEASURE_COLORS, has_legend=False)
 
     def choose(self, name: str) -> None:
         """Plot another measure."""
         self.measure = name
         self.values.clear()
 
-    def add(self, world: World, report: StepReport, picked: int | None) -> None:
-        """Add the report of a step, and the measure after it."""
+    def add(self, world: World, report: StepReport, picked: int | None, touching: int) -> None:
+        """Add the report of a step, the measure after it, and the number of bodies in contact, sleepers included.
+
+        A step in which all bodies sleep computes nothing, so that it is not plotted.
+        """
         self.values.append((report.frame, MEASURES[self.measure](world, picked)))
-        times = (1e3 * report.seconds[stage] for stage in STAGES)
-        self._reports.append((report.frame, *times, report.pairs, cost_of(report).bounding_tests, report.contacts))
+        if report.total_seconds:
+            times = (1e3 * report.seconds[stage] for stage in STAGES)
+            self._reports.append((report.frame, *times, report.pairs, cost_of(report).bounding_tests, touching))
 
     def clear(self) -> None:
         """Forget everything."""
@@ -190,7 +194,7 @@ def flame(frames: NDArray[np.float64], milliseconds: NDArray[np.float64]) -> str
     )
 
 
-def _plot(page: Page, title: str, labels: Sequence[str], colors: Sequence[str]) -> Any:
+def _plot(page: Page, title: str, labels: Sequence[str], colors: Sequence[str], *, has_legend: bool = True) -> Any:
     uplot: Any = load_viser().uplot
     look = {"stroke": "#9aa3b2", "grid": uplot.Axis_Grid(stroke="#3a3f4b", width=1)}
     start = np.array([0.0, 1.0])
@@ -201,7 +205,7 @@ def _plot(page: Page, title: str, labels: Sequence[str], colors: Sequence[str]) 
         title=title,
         scales={"x": uplot.Scale(time=False, auto=True), "y": uplot.Scale(auto=True)},
         axes=(uplot.Axis(**look, size=44), uplot.Axis(**look, size=NUMBERS_WIDTH)),
-        legend=uplot.Legend(show=True),
+        legend=uplot.Legend(show=has_legend, live=False),  # no values: there is none until the pointer is over it
         height=HEIGHT,
     )
 
@@ -223,7 +227,10 @@ class Event(NamedTuple):
 
 
 class Events:
-    """The contacts of a world that began or ended, frame by frame."""
+    """The contacts of a world that began or ended, frame by frame.
+
+    Sleeping bodies, whose contacts a step does not find again, keep those that they had.
+    """
 
     def __init__(self) -> None:
         self._pairs: Pairs = no_pairs()
@@ -232,9 +239,9 @@ class Events:
 
     def add(self, world: World, report: StepReport) -> int:
         """Compare the contacts of the latest step with those of the step before; return how many began."""
-        present = world.contacts().pairs
-        change = difference(self._pairs, present)
-        self._pairs = present
+        change = difference(self._pairs, world.contacts().pairs)
+        change = Change(change.began, change.ended[~_sleep(world, change.ended)])
+        self._pairs = apply_change(self._pairs, change)
         self.began_count += len(change.began)
         self.ended_count += len(change.ended)
         for began, pairs in ((False, change.ended), (True, change.began)):
@@ -242,9 +249,14 @@ class Events:
                 self.latest.append(Event(world.time, report.frame, began, first, second))
         return len(change.began)
 
-    def resume(self, world: World) -> None:
-        """Continue from the contacts of another frame."""
-        self._pairs = world.contacts().pairs
+    @property
+    def touching(self) -> int:
+        """The number of pairs in contact."""
+        return len(self._pairs)
+
+    def resume(self, pairs: Pairs) -> None:
+        """Continue from the contacts of another frame, as ids."""
+        self._pairs = pairs
 
     def clear(self) -> None:
         """Forget everything."""
@@ -267,6 +279,17 @@ class Events:
             f'<div>{head}</div><table style="width:100%;text-align:left"><tr><th>time</th><th>frame</th>'
             f"<th>event</th><th>bodies</th></tr>{rows}</table>"
         )
+
+
+def _sleep(world: World, pairs: Pairs) -> NDArray[np.bool_]:
+    """Return for which pairs (m,) both bodies are still there and sleep, or one does and the other is static."""
+    bodies, asleep = world.bodies, world.asleep
+    if not (len(pairs) and asleep.any()):
+        return np.zeros(len(pairs), np.bool_)
+    rows = np.searchsorted(bodies.ids, pairs).clip(max=len(bodies) - 1)
+    stays = (bodies.ids[rows] == pairs) & (asleep | bodies.static)[rows]
+    found: NDArray[np.bool_] = stays.all(axis=1)
+    return found
 
 
 BINS = 160

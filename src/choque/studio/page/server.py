@@ -246,9 +246,14 @@ class Studio:
         self._camera_moved(client)
 
     def _camera_moved(self, client: Any) -> None:
-        view = self._view
-        if view is not None and self._is_open:
+        view, visit = self._view, self.visit
+        if view is None or not self._is_open:
+            return
+        try:
             view.camera_moved(client)
+        except RuntimeError:  # viser does not move panels that are removed: the view may have been left meanwhile
+            if visit == self.visit:
+                raise
 
     def show(self, view: View | None) -> None:
         """Replace the view, in the thread of the studio."""

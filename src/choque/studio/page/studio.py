@@ -70,10 +70,11 @@ def show(
     host, port
         As in `open_studio`.
     browser
-        Whether to open a browser and to print the address; None to do so except in a notebook, which shows the page
-        itself.
+        Whether to open a browser; None to do so except in a notebook, which shows the page itself.
     wait
         Whether to return only when Ctrl+C is pressed; None to wait in a script, which would end at once otherwise.
+
+    The address is printed if a browser is opened, and if the call waits.
 
     Examples
     --------
@@ -83,11 +84,15 @@ def show(
     from choque.studio.page.entries import view_of
 
     studio = open_studio(view_of(*things), host, port)
-    if browser if browser is not None else not _is_notebook():
+    opens = browser if browser is not None else not _is_notebook()
+    waits = wait if wait is not None else not _is_interactive()
+    if opens or waits:
         sys.stdout.write(f"The studio is at {studio.url}\n")
+    if opens:
         webbrowser.open(studio.url)
-    if wait if wait is not None else not _is_interactive():
+    if waits:
         sys.stdout.write("Ctrl+C stops it.\n")
+        sys.stdout.flush()
         with suppress(KeyboardInterrupt):
             studio.wait()
         studio.stop()

@@ -1,17 +1,23 @@
-"""Small pictures of what the chooser lists, drawn when a page asks for them and kept while the studio runs."""
+"""Small pictures of what the chooser lists, drawn when a page first asks for them and kept on disk."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import threading
 from collections.abc import Iterable
-from functools import lru_cache
+from contextlib import suppress
+from functools import cache, lru_cache
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+import choque
 from choque.errors import ChoqueError, UnknownName
+from choque.files.atomic import beside
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.page.entries import ENTRIES
@@ -46,8 +52,12 @@ def thumbnail(path: str) -> bytes:
     name = rest.removesuffix(".png")
     if kind not in PICTURED or name not in ENTRIES.find(kind).things():
         raise UnknownName("thumbnail", f"{kind}/{name}"[:80], [])
+    if (kept := _kept(kind, name)) is not None:
+        return kept
     with _DRAWING:  # one after another: a page asks for all at once
-        return _drawn(kind, name)
+        image = _drawn(kind, name)
+    _keep(kind, name, image)
+    return image
 
 
 def gallery() -> str:
@@ -72,6 +82,50 @@ def _row(title: str, things: Iterable[tuple[str, str]]) -> str:
     )
     grid = "display:grid;grid-template-columns:repeat(3,1fr);gap:0.5em;font-size:0.85em;line-height:1.3"
     return f'<div style="margin:0.4em 0 0.2em"><b>{escape(title)}</b></div><div style="{grid}">{cells}</div>'
+
+
+SIGNATURE = b"\x89PNG\r\n"
+
+
+def _place(kind: str, name: str) -> Path:
+    """Return the file in which a thumbnail is kept; its name ends in a digest of this version of the package."""
+    word = hashlib.sha256(f"{kind}/{name}".encode()).hexdigest()[:16]
+    return _folder() / f"{word}-{_version()}.png"
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "choque" / "thumbnails"
+
+
+@cache
+def _version() -> str:
+    """Return a digest of the names, sizes and times of all files of the package: any of them may change a picture."""
+    found = hashlib.sha256()
+    root = Path(choque.__file__).parent
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(each for each in folders if each != "__pycache__")
+        for each in sorted(names):
+            state = Path(folder, each).stat()
+            found.update(f"{folder}/{each} {state.st_size} {state.st_mtime_ns}\n".encode())
+    return found.hexdigest()[:16]
+
+
+def _kept(kind: str, name: str) -> bytes | None:
+    with suppress(OSError, RuntimeError):  # there may be no home
+        content = _place(kind, name).read_bytes()
+        return content if content.startswith(SIGNATURE) else None
+    return None
+
+
+def _keep(kind: str, name: str, image: bytes) -> None:
+    """Write a thumbnail in the place of those of other versions; a folder that cannot be written keeps none."""
+    with suppress(OSError, RuntimeError, ChoqueError):
+        place = _place(kind, name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        for old in place.parent.glob(f"{place.name.partition('-')[0]}-*.png"):
+            old.unlink(missing_ok=True)
+        with beside(place) as written:
+            written.write_bytes(image)
 
 
 @lru_cache(maxsize=256)

@@ -96,11 +96,12 @@ class WorldView(BodiesView):
         self.set_up(page, self._thing.camera if isinstance(self._thing, BodyScene) else Camera())
         self.hands = Hands(self)
         self._add_run_tab()
-        self.hands.add_tab()
+        self._add_methods_tab()
         self.add_show_tab()
         self.add_body_tab()
         self._add_side()
         self.timeline = Timeline(page, self.seek)
+        self._resume_events()
         self.present()
         self._update_panels()
 
@@ -213,8 +214,8 @@ class WorldView(BodiesView):
         """Pause, and return to a frame that the run has been in; it is simulated again from a kept state."""
         self.run.pause()
         self.history.seek(frame)
-        self.events.resume(self.run.world)
         self._touched, self._version = [], self._version + 1
+        self._resume_events()
         self._update_state()
         self.is_stale = True
 
@@ -281,42 +282,42 @@ class WorldView(BodiesView):
             self._status = page.html()
             self._play = page.button("Play", self.toggle, hint="P or Space")
             page.buttons("Steps", ("Step", "Reset"), lambda which: self.step() if which == "Step" else self.reset())
-            page.text("*Drag a body to throw it; B shoots a ball. Gravity and more are under Hands.*")
-            self._slow = page.checkbox("Slow motion (M)", False, self._set_slow, hint="Time steps a third as long.")
+            self.hands.add_first_controls()
             page.choice("Speed", list(SPEEDS), "1", self.set_speed, hint="Does not change the results.")
-            page.number("Last frame", self._last_frame or 0, self.set_last_frame, lowest=0, step=1, hint="0: none.")
-            with page.folder("Methods"):
-                self._add_methods()
-            with page.folder("Second method"):
-                self._second_choice = page.choice("Compare with", [NONE, *broad.names()], NONE, self.compare)
-                self._second_text = page.html()
+            self._slow = page.checkbox("Slow motion (M)", False, self._set_slow, hint="Time steps a third as long.")
             page.picture_button()
             page.button("Back to the chooser", page.home)
+            self.hands.add_folder()
         page.key(("P", "space"), "Play or pause", self.toggle)
         page.key("F", "One step forward", self.step)
         page.key("M", "Slow motion", self.toggle_slow_motion)
         page.key("R", "Back to the beginning", self.reset)
 
-    def _add_methods(self) -> None:
+    def _add_methods_tab(self) -> None:
         page, now = self.page, self.run.world.settings
-        self._choices = {
-            "broad": page.choice("Broad phase", broad.names(), now.broad, lambda word: self.switch(broad=word)),
-            "bounds": page.choice(
-                "Bounds", [DEFAULT_BOUNDS, *bounds_names()], now.bounds or DEFAULT_BOUNDS, self._switch_bounds
-            ),
-            "narrow": page.choice("Narrow phase", RULES.names(), now.narrow, lambda word: self.switch(narrow=word)),
-            "response": page.choice(
-                "Response", response_names(), now.response, lambda word: self.switch(response=word)
-            ),
-        }
-        page.text("*The run continues from the same state.*")
+        with page.tab("Methods"):
+            page.text("*After a change the run continues from the same state.*")
+            self._choices = {
+                "broad": page.choice("Broad phase", broad.names(), now.broad, lambda word: self.switch(broad=word)),
+                "bounds": page.choice(
+                    "Bounds", [DEFAULT_BOUNDS, *bounds_names()], now.bounds or DEFAULT_BOUNDS, self._switch_bounds
+                ),
+                "narrow": page.choice("Narrow phase", RULES.names(), now.narrow, lambda word: self.switch(narrow=word)),
+                "response": page.choice(
+                    "Response", response_names(), now.response, lambda word: self.switch(response=word)
+                ),
+            }
+            page.number("Last frame", self._last_frame or 0, self.set_last_frame, lowest=0, step=1, hint="0: none.")
+            with page.folder("Second method"):
+                self._second_choice = page.choice("Compare with", [NONE, *broad.names()], NONE, self.compare)
+                self._second_text = page.html()
+            with page.folder("Cost model of the Fingsics thesis", is_open=False):
+                self._cost_text = page.html()
 
     def _add_side(self) -> None:
         page = self.page
-        with page.side_tab("Times"):
+        with page.side_tab("Times", is_open=False):
             self.plots = RunPlots(page)
-            with page.folder("Cost model of the Fingsics thesis", is_open=False):
-                self._cost_text = page.html()
         with page.side_tab("Events"):
             self._events_text = page.html()
 
@@ -361,16 +362,25 @@ class WorldView(BodiesView):
         return Run(make, dt=scene.dt)
 
     def _observe(self, world: World, report: StepReport) -> None:
-        self.plots.add(world, report, self.picked)
         self.timeline.add(report.frame, self.events.add(world, report))
+        self.plots.add(world, report, self.picked, self.events.touching)
         self.steps_since_change += 1
-        self.seconds["step"].add(report.total_seconds)
+        if report.total_seconds:  # 0 if all bodies sleep
+            self.seconds["step"].add(report.total_seconds)
         contacts = world.contacts()
         if len(contacts) <= MAX_SPARKING:
             rows = np.searchsorted(world.bodies.ids, contacts.pairs).astype(np.int32)
             self._touched.append(replace(contacts, pairs=rows))
         if self.run.comparison is not None:
             self.second.add(self.run.comparison)
+
+    def _resume_events(self) -> None:
+        """Let the events continue from the contacts of the present frame; a step does not find those of sleepers."""
+        world = self.run.world
+        if world.asleep.any():
+            self.events.resume(world.bodies.ids[self.look().detected.contacts.pairs])
+        else:
+            self.events.resume(world.contacts().pairs)
 
     def _warm_up(self) -> None:
         """Use the methods once on copies, so that no step of the run loads or compiles anything; say so meanwhile."""
@@ -428,14 +438,16 @@ class WorldView(BodiesView):
         world, medians = self.run.world, {name: recent.median for name, recent in self.seconds.items()}
         state = "playing" if self.run.playing else "finished" if self.run.finished else "paused"
         rate = f"{1 / medians['picture']:.0f} pictures a second; " if medians["picture"] and self.run.playing else ""
+        sleeping = int(np.count_nonzero(world.asleep))
         found = (
-            f"{counted(len(world.pairs()), 'candidate')}, {counted(len(world.contacts()), 'contact')}"
+            f"{counted(len(world.pairs()), 'candidate')}, {counted(self.events.touching, 'contact')}"
             if world.frame
             else "not run yet"
         )
+        asleep = f"; {counted(sleeping, 'body', 'bodies')} {'sleeps' if sleeping == 1 else 'sleep'}" if sleeping else ""
         times = f"{rate}step {medians['step'] * 1e3:.1f} ms, sending {medians['send'] * 1e3:.1f} ms"
         return (
-            f"<b>Frame {world.frame:,}</b>, {world.time:.2f} s, {state}<br>{len(world):,} bodies; {found}<br>"
+            f"<b>Frame {world.frame:,}</b>, {world.time:.2f} s, {state}{asleep}<br>{len(world):,} bodies; {found}<br>"
             f"<span style='opacity:0.7'>{times if medians['step'] else 'P or Space plays, F steps'}</span>"
             f"{self.coarse_html()}"
         )
