@@ -1,9 +1,11 @@
 """Record which kernels common first calls need, into ``src/choque/_core/first_calls.json``.
 
     python .ci/first_calls.py
+    python .ci/first_calls.py 'choque explain, float32, 3D' 'choque suppress'
 
-Each call is made in a process of its own, which notes every kernel that it looks for on disk. To be run when the
-arguments of kernels have changed: what is out of date costs users time at their first call.
+Without titles all calls are recorded, with titles those, and any that are new. Each call is made in a process of its
+own, which notes every kernel that it looks for on disk. To be run when the arguments of kernels have changed: what is
+out of date costs users time at their first call.
 """
 
 from __future__ import annotations
@@ -26,10 +28,12 @@ PYRAMIDS = "corners = np.eye(4)[:, 1:]; mesh = choque.Mesh(corners, [[0, 2, 1], 
 COMMAND = """
 import contextlib, tempfile
 from choque.cli import main
-with tempfile.NamedTemporaryFile(suffix=".npy") as stored, contextlib.redirect_stdout(sys.stderr):
+with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(sys.stderr):
     if "lower" in globals():
-        np.save(stored.name, np.hstack([lower, upper]))
-    main("{}".replace("FILE", stored.name).split())
+        columns = np.hstack([lower, upper, lower[:, :1]])
+        np.save("boxes.npy", columns[:, :-1])
+        np.savetxt("found.csv", columns, delimiter=",", header="x1,y1,x2,y2,score", comments="")
+    main("{}".split())
 """
 
 CALLS: dict[str, tuple[str, ...]] = {
@@ -38,8 +42,36 @@ CALLS: dict[str, tuple[str, ...]] = {
     "pairs, float32, 2D": ("_pairs:pairs", BOXES.format(10_000, 2, "float32"), "choque.pairs(lower, upper)"),
     "pairs, float64, 2D": ("_pairs:pairs", BOXES.format(10_000, 2, "float64"), "choque.pairs(lower, upper)"),
     "pairs of few, float64, 3D": ("_pairs:pairs", BOXES.format(500, 3, "float64"), "choque.pairs(lower, upper)"),
-    "choque pairs, float32, 3D": ("cli.pairs:pairs", BOXES.format(10_000, 3, "float32"), COMMAND.format("pairs FILE")),
-    "choque pairs, float64, 3D": ("cli.pairs:pairs", BOXES.format(10_000, 3, "float64"), COMMAND.format("pairs FILE")),
+    "choque pairs, float32, 3D": (
+        "cli.pairs:pairs",
+        BOXES.format(10_000, 3, "float32"),
+        COMMAND.format("pairs boxes.npy"),
+    ),
+    "choque pairs, float64, 3D": (
+        "cli.pairs:pairs",
+        BOXES.format(10_000, 3, "float64"),
+        COMMAND.format("pairs boxes.npy"),
+    ),
+    "choque pairs, float32, 2D": (
+        "cli.pairs:pairs",
+        BOXES.format(10_000, 2, "float32"),
+        COMMAND.format("pairs boxes.npy"),
+    ),
+    "choque pairs, float64, 2D": (
+        "cli.pairs:pairs",
+        BOXES.format(10_000, 2, "float64"),
+        COMMAND.format("pairs boxes.npy"),
+    ),
+    "choque explain, float32, 3D": (
+        "cli.explain:explain",
+        BOXES.format(10_000, 3, "float32"),
+        COMMAND.format("explain boxes.npy"),
+    ),
+    "choque explain, float64, 3D": (
+        "cli.explain:explain",
+        BOXES.format(10_000, 3, "float64"),
+        COMMAND.format("explain boxes.npy"),
+    ),
     "join, float32, 3D": ("_join:join", BOXES.format(10_000, 3, "float32"), "choque.join(lower, upper, lower, upper)"),
     "join, float64, 3D": ("_join:join", BOXES.format(10_000, 3, "float64"), "choque.join(lower, upper, lower, upper)"),
     "join, float64, 2D": ("_join:join", BOXES.format(10_000, 2, "float64"), "choque.join(lower, upper, lower, upper)"),
@@ -53,10 +85,16 @@ CALLS: dict[str, tuple[str, ...]] = {
         BOXES.format(2_000, 2, "float32"),
         "choque.boxes.suppress(np.hstack([lower, upper]), lower[:, 0].copy(), iou=0.5)",
     ),
+    "choque suppress": (
+        "cli.suppress:suppress",
+        BOXES.format(2_000, 2, "float64"),
+        COMMAND.format("suppress found.csv --score score"),
+    ),
     "neighbors, 3D": (
         "neighbors._find:find",
         "choque.neighbors(np.random.default_rng(0).random((10_000, 3)), cutoff=0.05)",
     ),
+    "choque run": ("cli.run:run_once", COMMAND.format("run bowling --frames 300")),
     "World.step, soft-step, boxes": (
         "world._world:World.step",
         GROUND,
@@ -78,6 +116,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     ),
     "Volume.collides": ("volumes._volume:Volume.collides", "ball = choque.Volume.read('ball:32'); ball.collides(ball)"),
     "choque volume collide": ("cli.volume:collide", COMMAND.format("volume collide ball:32 ball:32")),
+    "choque volume info": ("cli.volume:info", COMMAND.format("volume info ball:32")),
     "choque interest run": ("cli.interest:run", COMMAND.format("interest run")),
     "Areas, 2D": (
         "interest._areas:Areas.__init__",
@@ -119,10 +158,11 @@ def record(title: str) -> list[Any]:
 
 
 def main() -> None:
-    """Record every call; a line for each kernel."""
+    """Record the calls that are named, or every one; a line for each kernel."""
     entries = []
+    known = json.loads(FILE.read_text("utf-8")) if len(sys.argv) > 1 else {}
     for title in CALLS:
-        function, kernels = record(title)
+        function, kernels = record(title) if title in sys.argv[1:] or title not in known else known[title]
         lines = ",\n".join(json.dumps(each) for each in kernels)
         entries.append(f"{json.dumps(title)}: [{json.dumps(function)}, [\n{lines}\n]]")
     FILE.write_text("{\n" + ",\n".join(entries) + "\n}\n", "utf-8")

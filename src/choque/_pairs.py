@@ -191,8 +191,8 @@ def explain(
 
         return choose(Task(Boxes(lower, upper), Boxes(b_lower, b_upper), closed, threads, None))
     boxes = Boxes(lower, upper)
-    if len(boxes) > MAX_LISTED and _at_once(boxes.lower, boxes.upper, closed, threads) is not None:
-        why = f"{len(boxes):,} boxes of like sizes that do not crowd take a grid at once"
-        return Choice("grid", len(boxes), boxes.dimension, why)
     index, shared = find("auto").with_options({"closed": closed, "threads": threads})
-    return cast("Auto", index.over_bounds(boxes, **shared)).choice
+    auto = cast("Auto", index.over_bounds(boxes, **shared)).choice
+    if auto.method == "grid" or len(boxes) <= MAX_LISTED or _at_once(boxes.lower, boxes.upper, closed, threads) is None:
+        return auto
+    return Choice("grid", len(boxes), boxes.dimension, "boxes of like sizes that do not crowd take a grid at once")

@@ -202,12 +202,12 @@ def test_compiling_is_announced_with_a_count_and_the_time_left(monkeypatch: pyte
         compile_three(compile_one, own)
         compile_one(own)
         compile_one("of a user")
-    words = "compiling kernels for this machine, once: "
+    words = "compiling kernels, once for this machine: "
     assert [each.removeprefix(words) for each in said if each] == [
         "1 of 3, about 2 s",  # before anything is known of this machine
         "2 of 3, about 12 s",  # kernels of six seconds each
         "3 of 3, about 6 s",
-        "4",
+        "4 so far",
     ]
     assert (listener.count, listener.seconds) == (4, 24.0)
 

@@ -79,13 +79,16 @@ def test_work_without_an_end_shows_its_number(terminal: Terminal) -> None:
         assert terminal.screen == "choque: 1,200  bowling"
 
 
-def test_a_line_amid_longer_work_gives_way_to_it_again(terminal: Terminal) -> None:
-    with shown("Reading"):
+def test_a_line_amid_longer_work_gives_way_to_it_when_that_goes_on(terminal: Terminal, clock: Clock) -> None:
+    with shown("Reading") as tell:
         inner = Line()
-        inner.show("compiling")
-        assert terminal.screen == "choque: compiling"
+        inner.show("compiling 1 of 2")
         inner.remove()
-        assert terminal.screen == "choque: Reading"
+        assert terminal.screen == "choque: compiling 1 of 2"  # two texts in turns would flicker
+        clock.now += 1
+        tell(1, 2, "")
+        assert terminal.screen.startswith("choque: Reading [##########")
+    assert terminal.screen == ""
 
 
 def test_a_failure_removes_the_line(terminal: Terminal) -> None:

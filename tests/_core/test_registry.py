@@ -78,7 +78,7 @@ def test_entry_points_are_found_once(announce: Callable[..., None]) -> None:
 
 
 def test_unknown_names_are_answered_with_a_suggestion() -> None:
-    with pytest.raises(UnknownName, match=r"There is no function called 'rot'\. Did you mean 'root'\? Known: root"):
+    with pytest.raises(UnknownName, match=r"There is no function called 'rot'\. Did you mean 'root'\?"):
         functions().find("rot")
     with pytest.raises(UnknownName, match="called 3"):
         functions().find(3)  # type: ignore[arg-type]

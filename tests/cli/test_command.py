@@ -205,6 +205,29 @@ def test_a_command_ends_although_an_import_swallows_the_exception_of_its_termina
     assert done.returncode == 143, done.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
+@pytest.mark.parametrize(("name", "code", "words"), [("SIGTERM", 143, "Terminated."), ("SIGINT", 130, "Interrupted.")])
+def test_a_signal_amid_a_call_of_llvm_ends_the_command_after_it(
+    tmp_path: Path, name: str, code: int, words: str
+) -> None:
+    """LLVM calls Python back while it compiles; an exception there is printed and forgotten."""
+    source = (
+        "import signal, sys, time, choque.files\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"call = 'try:\\n    signal.raise_signal(signal.{name})\\nexcept BaseException:\\n    print(\"forgotten\")'\n"
+        "def slow(path, *_):\n"
+        "    exec(compile(call, '/llvmlite/binding/executionengine.py', 'exec'), globals())\n"
+        "    time.sleep(60)\n"
+        "choque.files.write_boxes = slow\n"
+        "from choque.cli import main; sys.exit(main())\n"
+    )
+    arguments = in_shell("bake", "uniform:10", str(tmp_path / "boxes.npy"), code=source)
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert done.stderr.endswith(f"choque: {words}\n")
+    assert "Traceback" not in done.stderr
+
+
 def test_control_characters_do_not_reach_the_terminal(command: Command) -> None:
     line = command.fails("pairs", "\x1b]0;owned\x07.npy")
     assert "\x1b" not in line

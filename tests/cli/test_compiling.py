@@ -7,6 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -23,6 +24,7 @@ from choque.cli._compiling import (  # `choque doctor` prints them, and verbs wi
     prepare,
     why_unwritable,
 )
+from choque.lab.warm_up import taking_up
 
 
 @pytest.mark.parametrize(("limit", "runs"), [(float("inf"), 2), (-float("inf"), 1)])
@@ -30,6 +32,17 @@ def test_only_quick_work_is_done_twice_for_its_time(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(compiling, "TIMED_AGAIN", limit)
     made: list[int] = []
     assert compiling.timed(lambda: made.append(1) or len(made))[0] == runs
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_kernel_that_is_compiled_or_loaded_is_noticed() -> None:
+    add = numba.njit(lambda x: x + 1)
+    with taking_up() as count:
+        before = count()
+        add(1)
+        after = count()
+        add(2)
+    assert before < after == count()
 
 
 def test_every_call_is_reported_and_a_failure_does_not_stop_the_others() -> None:

@@ -145,7 +145,7 @@ def test_invalid_boxes_leave_no_file(command: Command, tmp_path: Path, word: str
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--method", "grit"], "Did you mean 'grid'?"),
+        (["--method", "grit"], "There is no broad-phase method called 'grit'. Did you mean 'grid'?"),
         (["--method", "grid", "--option", "sel=3"], "option of 'grid'"),
         (["--option", "axes"], "key=value"),
         (["--option", "=3"], "key=value"),
@@ -188,6 +188,11 @@ def test_explain(command: Command, boxes_file: Path, tmp_path: Path) -> None:
     choque.files.write_boxes(tmp_path / "many.npy", *choque.scene.generate("uniform", 5_000).frame(0))
     choice = json.loads(command.succeeds("explain", tmp_path / "many.npy", "--json"))
     assert (choice["method"], choice["box_count"], choice["dimension"]) == ("grid", 5_000, 3)
+    searched = json.loads(
+        command.succeeds("pairs", tmp_path / "many.npy", "--json", "--output", tmp_path / "pairs.npy")
+    )
+    assert (searched["method"], searched["reason"]) == (choice["method"], choice["reason"])
+    assert str(choque.explain(*choque.files.read_boxes(tmp_path / "many.npy"))) == f"grid: {choice['reason']}"
 
 
 def large_file(folder: Path) -> Path:

@@ -42,6 +42,17 @@ def test_a_run_prints_its_stages_and_writes_nothing(command: Command, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_run_says_what_happened(command: Command) -> None:
+    text = command.succeeds("run", "bowling", "--frames", 120)
+    assert "contacts in a step; the fastest hit at " in text
+    assert "ns per test" not in text  # soft-step does not time them
+    found = json.loads(command.succeeds("run", "bowling", "--frames", 120, "--json"))
+    hit = found["fastest_hit"]
+    assert f"the fastest hit at {hit['speed']:.3g} m/s, of bodies {hit['pair'][0]} and {hit['pair'][1]}" in text
+    assert 0 < hit["time"] < 2
+    assert 100 < found["timed_steps"] <= found["steps"] == 120
+
+
 def test_the_cost_model_is_printed_on_request(command: Command) -> None:
     assert "T = C + bB + oO" not in command.succeeds("run", "bowling", "--frames", 2)
     assert "T = C + bB + oO" in command.succeeds("run", "bowling", "--frames", 2, "--cost")

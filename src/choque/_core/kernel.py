@@ -136,8 +136,8 @@ class _Announcement(event.Listener):
         left = (self._expected - done) * self.seconds_each / processes
         self.count += 1
         if not troubles.unkept:  # that was said, and holds for every run
-            words = count_words(done + 1, self._expected, left)
-            self._line.show(f"compiling kernels for this machine, once: {words}")
+            words = count_words(done + 1, self._expected, left) + " so far" * (done >= self._expected)
+            self._line.show(f"compiling kernels, once for this machine: {words}")
 
     def on_end(self, event: Any) -> None:
         if event.data["dispatcher"] not in _ours:

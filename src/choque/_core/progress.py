@@ -68,11 +68,11 @@ class Line:
                 self._draw(text)
 
     def remove(self) -> None:
-        """Remove the line; an earlier one whose work goes on is seen again."""
+        """Remove the line; an earlier one whose work goes on is seen again at its next step, lest both flicker."""
         with self._lock:
             if self in self.lines:
                 self.lines.remove(self)
-                if self.listeners or _is_terminal():
+                if self.listeners or (_is_terminal() and not self.lines):
                     self._draw(self.lines[-1]._text if self.lines else "")
 
     @classmethod

@@ -66,7 +66,7 @@ FAMILIES: dict[Verb, dict[str, Verb]] = {
 }
 """Verbs that have verbs of their own: ``choque lab run``."""
 
-BAD_INPUT, SIGNALLED, INTERRUPTED = 2, 128, 130
+BAD_INPUT, INTERRUPTED, TERMINATED = 2, 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What the parser raises on unknown verbs and options and on bad values; typer exports no name for it."""
@@ -106,6 +106,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except SystemExit as ended:
+        if ended.code != TERMINATED:
+            raise
+        return _complain("Terminated.", TERMINATED)
     if code == INTERRUPTED:
         return _complain("Interrupted.", INTERRUPTED)
     return code if isinstance(code, int) else 0
@@ -216,32 +220,47 @@ def _complain(sentence: str, code: int) -> int:
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Let SIGTERM end the block by an exception, so that unfinished files are removed."""
+    """Let SIGTERM end the block by an exception, as Ctrl-C does, so that unfinished files are removed.
 
-    def end(_: int, frame: FrameType | None) -> None:
-        if hasattr(signal, "setitimer") and _is_importing(frame):
-            signal.setitimer(signal.ITIMER_REAL, 0.02)  # an import may swallow exceptions: try again after it
-        else:
+    Neither is raised amid an import or a call of LLVM, where it would be swallowed and printed with a traceback: it is
+    raised as soon as those are over, or when the signal comes a second time.
+    """
+    asked = 0
+
+    def end(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        is_second, asked = number == asked, asked if number == alarm else number
+        if alarm is not None and not is_second and _is_deaf(frame):
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+        elif asked == signal.SIGTERM:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends the process, whatever it waits for
-            raise SystemExit(SIGNALLED + signal.SIGTERM)
+            raise SystemExit(TERMINATED)
+        elif asked == signal.SIGINT:
+            asked = 0
+            raise KeyboardInterrupt
 
-    caught = [getattr(signal, name) for name in ("SIGTERM", "SIGALRM") if hasattr(signal, name)]
+    alarm = getattr(signal, "SIGALRM", None)
+    caught = [signal.SIGTERM] + ([] if alarm is None else [alarm])
     is_ours = threading.current_thread() is threading.main_thread() and all(
         signal.getsignal(each) == signal.SIG_DFL for each in caught
     )
-    for each in caught if is_ours else ():
-        signal.signal(each, end)
+    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:  # ignored in the background of some shells
+        caught.append(signal.SIGINT)
+    before = {each: signal.signal(each, end) for each in caught} if is_ours else {}
     try:
         yield
     finally:
-        for each in caught if is_ours else ():
-            signal.signal(each, signal.SIG_DFL)
+        if before and alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
-def _is_importing(frame: FrameType | None) -> bool:
-    """Return whether a frame is part of an import."""
+def _is_deaf(frame: FrameType | None) -> bool:
+    """Return whether an exception in a frame could be swallowed: in an import, or in what LLVM calls."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        file = frame.f_code.co_filename
+        if file.startswith("<frozen importlib") or "/llvmlite/binding/" in file:
             return True
         frame = frame.f_back
     return False

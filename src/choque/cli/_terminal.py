@@ -24,7 +24,7 @@ def console() -> Console:
 
 def compiled_sentence(count: int) -> str:
     """Return a note for times that include the compilation of ``count`` kernels."""
-    return f"The times include compiling {count} kernels, once; run it again for times without."
+    return f"The times include compiling {counted(count, 'kernel')}, once; run it again for times without."
 
 
 def plain_table(*headings: str, gap: int = 2) -> Table:
@@ -49,6 +49,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {plain(name): plain(each) for name, each in value.items()}
     return [plain(each) for each in value] if isinstance(value, list) else value
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: "1 contact", "12,041 contacts"."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def size(byte_count: int) -> str:

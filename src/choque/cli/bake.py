@@ -10,6 +10,7 @@ import typer
 from choque.cli._completion import complete_box_scenes
 from choque.cli._json import AsJson, print_json
 from choque.cli._options import Settings, read_settings, whole_number
+from choque.cli._terminal import counted
 
 
 def bake(
@@ -64,5 +65,5 @@ def bake(
         about = {"boxes": scene.box_count, "dimension": scene.dimension, "frames": frames, "dtype": dtype}
         print_json({"output": output, "scene": name, **about, "seed": seed, "parameters": parameters})
         return
-    what = f"{scene.box_count:,} boxes in {scene.dimension}D, {frames} frame{'s' if frames > 1 else ''}"
+    what = f"{counted(scene.box_count, 'box', 'boxes')} in {scene.dimension}D, {counted(frames, 'frame')}"
     typer.echo(f"{output}: {name}, {what}, seed {seed}")

@@ -74,7 +74,7 @@ def clash(
         head = {"folder": str(folder), "parts": len(names), "clearance": clearance, "notes": notes}
         print_json({**head, "clashes": clashes})
         return
-    typer.echo(f"{len(names):,} parts, {len(rows):,} pairs that clash or are closer than {clearance:g}")
+    typer.echo(_sentence(len(names), len(rows), clearance))
     for row in rows[:SHOWN]:
         deep = "" if row[4] is None else f"  depth {row[4]:.6g}"
         x, y, z = row[5:8]
@@ -127,6 +127,13 @@ def _depths(found: Clashes, meshes: list[Mesh]) -> list[float | None]:
     return depths
 
 
+def _sentence(parts: int, pairs: int, clearance: float) -> str:
+    from choque.cli._terminal import counted
+
+    verb = "clashes or is" if pairs == 1 else "clash or are"
+    return f"{counted(parts, 'part')}, {counted(pairs, 'pair')} that {verb} closer than {clearance:g}"
+
+
 def _write_page(
     page: Path, folder: Path, clearance: float, meshes: list[Mesh], found: Clashes, rows: list[tuple[object, ...]]
 ) -> None:
@@ -137,5 +144,5 @@ def _write_page(
         deep = "" if row[4] is None else f"{row[4]:.6g}"
         words = (str(row[0]), str(row[1]), str(row[2]), f"{row[3]:.6g}", deep)
         lines.append(Row(words, str(row[2]), meshes[i], meshes[j], point))
-    sentence = f"{len(meshes):,} parts; {len(rows):,} pairs that clash or are closer than {clearance:g}."
+    sentence = f"{_sentence(len(meshes), len(rows), clearance)}."
     write_page(page, f"Clashes in {folder.name}", sentence, ("first", "second", "kind", "gap", "depth"), lines)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 import typer
 
 from choque.cli._json import AsJson, print_json
 from choque.cli._options import BoxesFile, Frame, HalfOpen, Threads
+
+if TYPE_CHECKING:
+    from choque.broad.auto import Auto
 
 
 def explain(
@@ -20,8 +25,10 @@ def explain(
     import choque
 
     lower, upper = choque.files.read_boxes(file, frame=frame)
-    choice = choque.explain(lower, upper, closed=not half_open, threads=threads)
+    boxes = choque.bounds.Boxes(lower, upper)
+    auto = choque.broad.create("auto", boxes, closed=not half_open, threads=threads).index
+    choice = cast("Auto", auto).choice
     if as_json:
-        print_json(choice)
+        print_json({**vars(choice), "reason": choice.reason})
     else:
         typer.echo(str(choice))

@@ -108,11 +108,12 @@ def _summarise(
 ) -> None:
     import numpy as np
 
+    from choque.cli._terminal import counted
     from choque.lab.table import duration
 
     for name, file, count, side in zip("ab", files, counts, range(2), strict=True):
         matched = len(np.unique(pairs[:, side]))
-        typer.echo(f"{name:<8}{count:,} boxes from {file}, {matched:,} in a pair")
+        typer.echo(f"{name:<8}{counted(count, 'box', 'boxes')} from {file}, {matched:,} in a pair")
     typer.echo(f"{'pairs':<8}{len(pairs):,} in {duration(seconds)}")
     if values is not None and len(values):
         low, middle, high = np.percentile(values, (0, 50, 100))

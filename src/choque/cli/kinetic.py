@@ -177,7 +177,7 @@ def _warm_up(method: str) -> None:
     from choque._core.progress import shown
     from choque.theses.kinetic import create_simulation, scenes
 
-    with shown(f"Loading the kernels of {method!r}, or compiling them once …"):
+    with shown(f"Preparing {method} …"):
         create_simulation(scenes.make("concentric"), method).run()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from choque.cli._json import AsJson, print_json
+from choque.cli._terminal import counted
 
 if TYPE_CHECKING:
     from choque.theses.kinetic.labels import LabelContact
@@ -71,7 +72,7 @@ def from_labels(
     written: dict[Path, str] = {}
     if output is not None:
         labels.write_table(output, found)
-        written[output] = f"{len(found):,} contacts"
+        written[output] = counted(len(found), "contact")
     if model is not None:
         Model.from_labels(labels.read_frames(stack), pixel_size=size, frame_interval=interval).write(model)
         written[model] = "the outlines of the first frame, in motion"

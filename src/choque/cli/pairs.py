@@ -123,6 +123,7 @@ def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, 
     import choque
     from choque._core.progress import shown
     from choque.cli._compiling import working_time
+    from choque.cli._terminal import counted
     from choque.errors import InvalidInput
     from choque.lab.table import duration
 
@@ -146,10 +147,9 @@ def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, 
         names = [path.name for path in found.files]
         print_json({"file": file, "output": str(output), "pair_count": found.count, "seconds": seconds, "files": names})
         return
-    many = "file" if len(found.files) == 1 else "files"
     typer.echo(f"{'pairs':<8}{found.count:,}, touching boxes {'' if options['closed'] else 'not '}included")
     typer.echo(f"{'time':<8}{duration(seconds)}")
-    typer.echo(f"{'written':<8}{len(found.files)} {many} in {output}")
+    typer.echo(f"{'written':<8}{counted(len(found.files), 'file')} in {output}")
 
 
 def check_format(output: Path) -> None:

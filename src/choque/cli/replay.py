@@ -10,6 +10,7 @@ import typer
 from choque.cli._json import AsJson, print_json
 from choque.cli._options import Threads
 from choque.cli._recordings import RecordingPath, opened
+from choque.cli._terminal import counted
 
 if TYPE_CHECKING:
     from choque.record.frames import FrameFile
@@ -98,8 +99,9 @@ def _print(facts: dict[str, Any]) -> None:
     facts = plain(facts)
     seconds = facts["frames"] / facts["frames_per_second"]
     typer.echo(
-        f"{facts['file']}: {facts['scene']}, {facts['bodies']:,} bodies, {facts['frames']:,} frames at "
-        f"{facts['frames_per_second']:g} a second ({seconds:.3g} s), {size(facts['bytes'])}."
+        f"{facts['file']}: {facts['scene']}, {counted(facts['bodies'], 'body', 'bodies')}, "
+        f"{counted(facts['frames'], 'frame')} at {facts['frames_per_second']:g} a second ({seconds:.3g} s), "
+        f"{size(facts['bytes'])}."
     )
     if facts["format"] == "choque":
         world, versions = facts["world"] or {}, facts["versions"] or {}

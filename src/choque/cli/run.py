@@ -296,12 +296,11 @@ def _plan_of(settings: Config, config: Path, world: dict[str, Any], output: Path
 def run_once(plan: Plan, as_json: bool) -> None:
     """Run a scene once, write the requested files, and print a report.
 
-    Kernels are compiled or loaded before the clock starts. An interrupt ends the run early, with all files complete; it
-    is then raised again, unless the run has no other end.
+    Kernels are compiled or loaded before the run; steps that need further ones are left out of its times. An interrupt
+    ends the run early, with all files complete; it is then raised again, unless the run has no other end.
     """
-    from choque._core.kernel import announcement
     from choque._core.progress import shown
-    from choque.lab.warm_up import warm_up
+    from choque.lab.warm_up import taking_up, warm_up
     from choque.record import Recorder
     from choque.theses.fingsics.log import Log
     from choque.theses.fingsics.totals import Totals, mechanical_energy
@@ -310,15 +309,14 @@ def run_once(plan: Plan, as_json: bool) -> None:
         from choque.studio.film import Look, require_film
 
         require_film(Look(**plan.film), Path(FILM))  # fail before the run, not after it
-    world, totals = plan.make_world(), Totals()
-    with shown(f"Preparing {plan.scene.name}: kernels are loaded, or compiled once …"):
+    world, totals, fastest = plan.make_world(), Totals(), FastestHit()
+    with shown(f"Preparing {plan.scene.name} …"):
         warm_up(world, plan.dt)
         start = mechanical_energy(world)
-    compiled = announcement.count
     folder = run_folder(plan.given, plan.output, plan.scene.name) if plan.record or plan.log else None
     interrupted = False
     with ExitStack() as stack:
-        observers: list[Callable[[World, StepReport], object]] = [totals]
+        observers: list[Callable[[World, StepReport], object]] = [fastest]
         if folder is not None and plan.record:
             scene = plan.scene
             recorder = Recorder(
@@ -327,10 +325,12 @@ def run_once(plan: Plan, as_json: bool) -> None:
             observers.append(stack.enter_context(recorder))
         if folder is not None and plan.log:
             observers.append(stack.enter_context(Log(folder / LOG)))
-        tell = stack.enter_context(shown())
+        tell, kernels = stack.enter_context(shown()), stack.enter_context(taking_up())
         try:
             while plan.steps is None or totals.steps < plan.steps:
+                before = kernels()
                 report = world.step(plan.dt)
+                totals.add(report, is_timed=kernels() == before)
                 for observe in observers:
                     observe(world, report)
                 tell(totals.steps, plan.steps or 0, plan.scene.name)
@@ -338,8 +338,11 @@ def run_once(plan: Plan, as_json: bool) -> None:
             interrupted = True
     if folder is not None:
         _finish(plan, folder)
-    compiled_late = announcement.count - compiled
-    _tell(plan, world, totals, (start, mechanical_energy(world)), folder, compiled_late, as_json)
+    outcome = Outcome(plan.scene.name, plan.dt, world, totals, fastest, (start, mechanical_energy(world)), folder)
+    if as_json:
+        print_json(outcome.record())
+    else:
+        print_outcome(outcome, with_cost=plan.cost)
     if interrupted and plan.steps is not None:
         raise KeyboardInterrupt
 
@@ -359,49 +362,6 @@ def _finish(plan: Plan, folder: Path) -> None:
             from choque.studio.film import Look, make_film
 
             make_film(folder / FILM, recording, look=Look(**plan.film), progress=tell)
-
-
-def _tell(
-    plan: Plan,
-    world: World,
-    totals: Totals,
-    energy: tuple[float, float],
-    folder: Path | None,
-    compiled_late: int,
-    as_json: bool,
-) -> None:
-    from choque.cli._terminal import compiled_sentence, console
-
-    if as_json:
-        about = {"scene": plan.scene.name, "folder": None if folder is None else str(folder)}
-        print_json({**about, **_record_of(world, totals, energy)})
-        return
-    terminal = console()
-    settings = world.settings
-    rules = " by the rules of the Fingsics engine" if settings.response == "fingsics" else ""
-    terminal.print(
-        f"{plan.scene.name}: {len(world):,} bodies, {totals.steps:,} steps of 1/{1 / plan.dt:g} s{rules}, "
-        f"broad phase {settings.broad}.",
-        markup=False,
-        soft_wrap=True,
-    )
-    terminal.print(_stages_table(totals))
-    if len(totals.kinds) > 1:
-        terminal.print(_kinds_table(totals))
-    costs = [str(totals.cost)] if plan.cost else []
-    for sentence in (
-        _rest_sentence(world, totals),
-        *_solver_sentence(totals),
-        *costs,
-        _energy_sentence(*energy),
-        f"State: {world.hash():016x} at frame {world.frame}.",
-    ):
-        terminal.print(sentence, markup=False, soft_wrap=True)
-    if compiled_late:
-        terminal.print(compiled_sentence(compiled_late), style="bold")
-    if folder is not None:
-        names = ", ".join(sorted(path.name for path in folder.iterdir()))
-        terminal.print(f"Written to {folder}: {names}.", markup=False, soft_wrap=True)
 
 
 def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
@@ -434,6 +394,122 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
     terminal.print(f"Written to {folder}.", markup=False, soft_wrap=True)
 
 
+# What is said about a run
+
+
+class FastestHit:
+    """The two bodies that met the fastest, by `choque.world.World.events`; an observer of a run."""
+
+    def __init__(self) -> None:
+        self.speed = self.time = 0.0
+        self.pair: tuple[int, ...] = ()
+
+    def __call__(self, world: World, report: StepReport) -> None:
+        """Look at the hits of a step."""
+        events = world.events
+        if events.speed.max(initial=0.0) > self.speed:
+            place = int(events.speed.argmax())
+            self.speed, self.time = float(events.speed[place]), report.time
+            self.pair = tuple(events.hits[place].tolist())
+
+    def record(self) -> dict[str, Any] | None:
+        """Return it as JSON values; None if there was no hit."""
+        return {"speed": self.speed, "pair": self.pair, "time": self.time} if self.pair else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run at its end."""
+
+    scene: str
+    dt: float
+    world: World
+    totals: Totals
+    fastest: FastestHit
+    energy: tuple[float, float]
+    """Before and after."""
+    folder: Path | None
+    """Where files were written; None if none were."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the outcome as JSON values."""
+        world, totals, cost = self.world, self.totals, self.totals.cost
+        times = {stage: totals.milliseconds(stage) for stage in totals.seconds}
+        return {
+            "scene": self.scene,
+            "folder": None if self.folder is None else str(self.folder),
+            "bodies": len(world),
+            "asleep": int(world.asleep.sum()),
+            "frame": world.frame,
+            "hash": f"{world.hash():016x}",
+            "broad": world.settings.broad,
+            "steps": totals.steps,
+            "timed_steps": totals.timed_steps,
+            "tests": totals.tests,
+            "contacts": totals.contacts,
+            "impulses": totals.impulses,
+            "fastest_hit": self.fastest.record(),
+            "milliseconds": {**times, "step": totals.milliseconds()},
+            "kinds": {
+                kinds: {"tests": total.tests, "contacts": total.contacts, "seconds": total.seconds}
+                for kinds, total in sorted(totals.kinds.items())
+            },
+            "counters": dict(totals.counters),
+            "cost": {**cost.letters(), "filter_pays": cost.filter_pays},
+            "energy": dict(zip(("start", "end"), self.energy, strict=True)),
+        }
+
+
+def print_outcome(outcome: Outcome, *, with_cost: bool) -> None:
+    """Print what happened, then tables and figures; ``with_cost`` also the cost model of the Fingsics thesis."""
+    from choque.cli._terminal import console, counted
+
+    terminal, world, totals = console(), outcome.world, outcome.totals
+
+    def say(*sentences: str) -> None:
+        for each in sentences:
+            terminal.print(each, markup=False, soft_wrap=True)
+
+    settings = world.settings
+    rules = " by the rules of the Fingsics engine" if settings.response == "fingsics" else ""
+    say(
+        f"{outcome.scene}: {counted(len(world), 'body', 'bodies')}, {counted(totals.steps, 'step')} of "
+        f"1/{1 / outcome.dt:g} s{rules}, broad phase {settings.broad}.",
+        _happened(world, totals, outcome.fastest),
+    )
+    if totals.timed_steps:
+        terminal.print(_stages_table(totals))
+    if len(totals.kinds) > 1:
+        terminal.print(_kinds_table(totals))
+    say(*_timing_sentence(totals), *_solver_sentence(totals), *([str(totals.cost)] if with_cost else []))
+    say(_energy_sentence(*outcome.energy), f"State: {world.hash():016x} at frame {world.frame}.")
+    if outcome.folder is not None:
+        names = ", ".join(sorted(path.name for path in outcome.folder.iterdir()))
+        say(f"Written to {outcome.folder}: {names}.")
+
+
+def _happened(world: World, totals: Totals, fastest: FastestHit) -> str:
+    """Return a sentence on what the bodies did."""
+    moving, asleep = int((~world.bodies.static).sum()), int(world.asleep.sum())
+    parts = []
+    if asleep:
+        parts.append(f"{asleep:,} of {moving:,} moving bodies {'sleeps' if asleep == 1 else 'sleep'} at the end")
+    parts.append(f"{totals.contacts / max(totals.steps, 1):,.1f} contacts in a step")
+    if fastest.pair:
+        a, b = fastest.pair
+        parts.append(f"the fastest hit at {fastest.speed:.3g} m/s, of bodies {a} and {b} after {fastest.time:.2f} s")
+    return f"{'; '.join(parts)}."
+
+
+def _timing_sentence(totals: Totals) -> list[str]:
+    """Return a sentence on steps whose times are not counted."""
+    from choque.cli._terminal import counted
+
+    left_out = totals.steps - totals.timed_steps
+    words = f"Left out of the times: {counted(left_out, 'step')} in which kernels were loaded, or compiled, once."
+    return [words] if left_out else []
+
+
 def _stages_table(totals: Totals) -> Table:
     """Return a table of the mean time of each stage, and its share."""
     from choque.cli._terminal import plain_table
@@ -449,23 +525,16 @@ def _stages_table(totals: Totals) -> Table:
 
 
 def _kinds_table(totals: Totals) -> Table:
-    """Return a table of exact tests, contacts and time by pair of kinds."""
+    """Return a table of exact tests and contacts by pair of kinds, and of their times if those are known."""
     from choque.cli._terminal import plain_table
 
-    table = plain_table("pair of kinds", "tests>", "contacts>", "ns per test>")
+    is_timed = any(total.seconds for total in totals.kinds.values())
+    table = plain_table("pair of kinds", "tests>", "contacts>", *(["ns per test>"] * is_timed))
     for kinds, total in sorted(totals.kinds.items()):
-        each = f"{1e9 * total.seconds / total.tests:,.0f}" if total.seconds else ""
-        table.add_row(kinds, f"{total.tests:,}", f"{total.contacts:,}", each)
-    table.add_row("all", f"{totals.tests:,}", f"{totals.contacts:,}", "")
+        each = f"{1e9 * total.seconds / total.timed_tests:,.0f}" if total.timed_tests else ""
+        table.add_row(kinds, f"{total.tests:,}", f"{total.contacts:,}", *([each] * is_timed))
+    table.add_row("all", f"{totals.tests:,}", f"{totals.contacts:,}")
     return table
-
-
-def _rest_sentence(world: World, totals: Totals) -> str:
-    """Return a sentence on what happened."""
-    moving = int((~world.bodies.static).sum())
-    asleep = int(world.asleep.sum())
-    rest = f"{asleep:,} of {moving:,} moving bodies have come to rest; " if asleep else ""
-    return f"{rest}{totals.contacts / max(totals.steps, 1):,.1f} contacts in a step."
 
 
 def _solver_sentence(totals: Totals) -> list[str]:
@@ -485,29 +554,3 @@ def _energy_sentence(before: float, after: float) -> str:
     if math.isfinite(share):
         drift = f" ({abs(share):.1%} {'lost' if share < 0 else 'gained'})" if abs(share) >= 1e-3 else f" ({share:+.1e})"
     return f"Energy: {before:.6g} at the start, {after:.6g} at the end{drift}."
-
-
-def _record_of(world: World, totals: Totals, energy: tuple[float, float]) -> dict[str, Any]:
-    """Return the report of a run as JSON values."""
-    cost = totals.cost
-    return {
-        "bodies": len(world),
-        "frame": world.frame,
-        "hash": f"{world.hash():016x}",
-        "broad": world.settings.broad,
-        "steps": totals.steps,
-        "tests": totals.tests,
-        "contacts": totals.contacts,
-        "impulses": totals.impulses,
-        "milliseconds": {
-            **{stage: totals.milliseconds(stage) for stage in totals.seconds},
-            "step": totals.milliseconds(),
-        },
-        "kinds": {
-            kinds: {"tests": total.tests, "contacts": total.contacts, "seconds": total.seconds}
-            for kinds, total in sorted(totals.kinds.items())
-        },
-        "counters": dict(totals.counters),
-        "cost": {**cost.letters(), "filter_pays": cost.filter_pays},
-        "energy": {"start": energy[0], "end": energy[1]},
-    }

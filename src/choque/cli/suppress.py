@@ -134,4 +134,4 @@ def _summarise(file: Path, found: Detections, kept: Any, seconds: float, output:
         own = int((found.labels[kept] == names[place]).sum())
         typer.echo(f"{names[place][:20]:<20} {counts[place]:>9,} {own:>9,}")
     if len(order) > MAX_CLASSES:
-        typer.echo(f"… and {len(order) - MAX_CLASSES} classes more")
+        typer.echo(f"… and {len(order) - MAX_CLASSES} more")

@@ -1,11 +1,15 @@
-"""Warming up a world: its kernels are compiled or loaded before a clock starts."""
+"""Warming up a world: its kernels are compiled or loaded before a clock starts, or noticed if they come later."""
+
+# mypy: disallow-untyped-calls=False
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import product
 
 import numpy as np
+from numba.core import event
 
 from choque.errors import ChoqueError
 from choque.world import World
@@ -57,3 +61,10 @@ def _collided_sample(world: World, dt: float) -> World:
     sample.position[:] = random.uniform(-0.3, 0.3, sample.position.shape) * reach
     sample.velocity[~sample.static] = random.uniform(-0.5, 0.5, (int((~sample.static).sum()), 3)) * reach / dt
     return small
+
+
+@contextmanager
+def taking_up() -> Iterator[Callable[[], int]]:
+    """Yield a function that returns a number, which grows whenever a kernel is compiled or loaded during the block."""
+    with event.install_recorder("numba:compiler_lock") as recorder:
+        yield lambda: len(recorder.buffer)

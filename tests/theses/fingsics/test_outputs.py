@@ -49,6 +49,19 @@ def test_pairs_of_kinds_add_up(make_world: Make) -> None:
     assert totals.milliseconds() == pytest.approx(1e3 * totals.total_seconds / 60)
 
 
+def test_steps_may_be_left_out_of_the_times(make_world: Make) -> None:
+    world, totals, alone = make_world(), Totals(), Totals()
+    for number in range(6):
+        report = world.step()
+        totals.add(report, is_timed=number > 0)
+        if number > 0:
+            alone.add(report)
+    assert (totals.steps, totals.timed_steps) == (6, 5)
+    assert totals.milliseconds() == alone.milliseconds()
+    assert totals.cost == alone.cost
+    assert totals.tests >= alone.tests == sum(total.timed_tests for total in totals.kinds.values())
+
+
 def test_energy_of_a_throw_is_kept() -> None:
     world = World()
     world.add_spheres([0, 10, 0], mass=3.0, velocity=(4, 5, 0), acceleration=(0, -9.8, 0))

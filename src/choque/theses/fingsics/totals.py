@@ -133,6 +133,8 @@ class KindTotal:
     tests: int = 0
     contacts: int = 0
     seconds: float = 0.0
+    timed_tests: int = 0
+    """Those that ``seconds`` are the time of."""
 
 
 @dataclass
@@ -140,6 +142,8 @@ class Totals:
     """Sums over steps; an observer of a run."""
 
     steps: int = 0
+    timed_steps: int = 0
+    """Those whose times are counted."""
     tests: int = 0
     contacts: int = 0
     impulses: int = 0
@@ -158,28 +162,31 @@ class Totals:
         """Add a step."""
         self.add(report)
 
-    def add(self, report: StepReport) -> None:
-        """Add a step."""
+    def add(self, report: StepReport, *, is_timed: bool = True) -> None:
+        """Add a step; with its times, and the cost that is made of them, if ``is_timed``."""
         self.steps += 1
         self.tests += report.pairs
         self.contacts += report.contacts
         self.impulses += report.impulses
-        self.total_seconds += report.total_seconds
-        self.cost = self.cost + cost_of(report)
-        for stage, seconds in report.seconds.items():
-            self.seconds[stage] += seconds
         for kinds, tally in report.tally.items():
             total = self.kinds[kinds]
             total.tests += tally.tests
             total.contacts += tally.contacts
-            total.seconds += tally.seconds
+            total.timed_tests += tally.tests * is_timed
+            total.seconds += tally.seconds * is_timed
+        if is_timed:
+            self.timed_steps += 1
+            self.total_seconds += report.total_seconds
+            self.cost = self.cost + cost_of(report)
+            for stage, seconds in report.seconds.items():
+                self.seconds[stage] += seconds
         for name, count in report.counters.items():
             self.counters[name] += count
 
     def milliseconds(self, *stages: str) -> float:
         """Return the mean time of some ``stages`` [ms], or of the whole step."""
         seconds = sum(self.seconds[stage] for stage in stages) if stages else self.total_seconds
-        return 1e3 * seconds / self.steps if self.steps else 0.0
+        return 1e3 * seconds / self.timed_steps if self.timed_steps else 0.0
 
 
 def mechanical_energy(world: World) -> float:
