@@ -13,7 +13,8 @@ from choque import scene
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.page import cameras as studio_cameras
-from choque.studio.page.cameras import HOLD_SECONDS, LATE_SECONDS, Cameras
+from choque.studio.page.cameras import HOLD_SECONDS, LATE_SECONDS, TIMELINE, Cameras
+from choque.studio.stage.camera import VIEW_ANGLE
 
 BEFORE = (90.0, 90.0, 90.0)
 """Where the view before wanted the first camera."""
@@ -21,7 +22,14 @@ BEFORE = (90.0, 90.0, 90.0)
 
 @pytest.fixture
 def tab() -> Any:
-    camera = SimpleNamespace(aspect=1.5, position=np.zeros(3), look_at=np.zeros(3), up_direction=None)
+    camera = SimpleNamespace(
+        aspect=0.75,
+        image_width=450,
+        image_height=600,
+        position=np.zeros(3),
+        look_at=np.zeros(3),
+        up_direction=None,
+    )
     return SimpleNamespace(client_id=0, camera=camera, atomic=nullcontext)
 
 
@@ -102,3 +110,33 @@ def test_the_camera_of_a_slow_page_is_corrected(cameras: Cameras, server: Any, t
     assert not np.allclose(tab.camera.position, fitted)
     cameras.moved(tab)
     np.testing.assert_allclose(tab.camera.position, fitted)
+
+
+@pytest.mark.parametrize("size", [(900, 600), (500, 700), (1600, 500)])
+def test_all_bodies_are_seen_above_the_timeline(server: Any, tab: Any, size: tuple[int, int]) -> None:
+    """By projecting the corners of the boxes around the bodies of `demolition`, four pyramids that fill the page."""
+    world = scene.find_bodies("demolition").world(broad="brute")
+    bodies = world.bodies
+    poses = Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    tab.camera.image_width, tab.camera.image_height = size
+    tab.camera.aspect = size[0] / size[1]
+    cast = BodyTable.of(bodies)
+    Cameras(server, scene.find_bodies("demolition").camera, cast, poses, has_timeline=True)
+    boxes: Any = world.bounds()
+    moving = ~bodies.static
+    ends = np.stack((boxes.lower[moving], boxes.upper[moving]))
+    corners = np.array([[ends[i, :, 0], ends[j, :, 1], ends[k, :, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    points = corners.transpose(0, 2, 1).reshape(-1, 3)
+    ahead = tab.camera.look_at - np.asarray(tab.camera.position)
+    ahead = ahead / np.linalg.norm(ahead)
+    right = np.cross(ahead, (0.0, 1.0, 0.0))
+    right = right / np.linalg.norm(right)
+    out = points - np.asarray(tab.camera.position)
+    scale = size[1] / 2 / np.tan(np.radians(VIEW_ANGLE / 2)) / (out @ ahead)
+    across, down = size[0] / 2 + scale * (out @ right), size[1] / 2 - scale * (out @ np.cross(right, ahead))
+    assert across.min() > 0.0
+    assert across.max() < size[0]
+    assert down.min() > 0.0
+    assert down.max() < size[1] - TIMELINE
+    fills = (np.ptp(across) / size[0], np.ptp(down) / (size[1] - TIMELINE))
+    assert max(fills) > 0.6

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
-from view_browser import Chromium, Watched, is_local, pixels, until, until_seen
+from view_browser import PATIENCE, Chromium, Watched, is_local, pixels, until, until_seen
 
 from choque import scene
 from choque.record import Recorder, Recording
@@ -220,7 +220,9 @@ def test_a_picture_is_saved_as_the_page_shows_it(watched: Watched, recorded: Pat
 @pytest.fixture
 def without_webgl(chromium: Chromium) -> Iterator[object]:
     browser = chromium.launch("--disable-gpu", "--disable-3d-apis")
-    yield browser.new_page()
+    page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    yield page
     browser.close()
 
 

@@ -40,7 +40,10 @@ OPACITY = 0.42
 """The opacity of the shadow of a body that touches the floor."""
 
 LIFTED = 2e-3
-"""Shadows lie this share of the radius of the scene above their floor."""
+"""Shadows lie at least this share of the radius of the scene above their floor."""
+
+LAYERS = 8
+"""Number of heights at which shadows lie, one after another: those that overlap at one height would flicker."""
 
 HIGH = 6.0
 """At this many radii from the floor a shadow has half its opacity."""
@@ -201,7 +204,8 @@ def shadows_of(cast: BodyTable, poses: Poses, around: Surroundings) -> Ellipses:
     size = np.sqrt(np.trace(spread, axis1=1, axis2=2) / 3.0)
     height = np.where(hit, distance, 0.0) * facing
     opacity = np.where(hit, OPACITY / (1.0 + (np.maximum(height - size, 0.0) / (HIGH * size)) ** 2), 0.0)
-    center = place - np.where(hit, distance, 0.0)[:, np.newaxis] * LIGHT + LIFTED * around.radius * normal
+    lift = LIFTED * around.radius * (1.0 + np.arange(len(rows))[:, np.newaxis] % LAYERS / 3.0)
+    center = place - np.where(hit, distance, 0.0)[:, np.newaxis] * LIGHT + lift * normal
     return Ellipses(center, np.stack((first, normal, second), axis=2), half, opacity.astype(np.float32))
 
 

@@ -19,14 +19,14 @@ HOLD_SECONDS = 0.35
 LATE_SECONDS = 10.0
 """A slow page can report a rotation by an arrow key this late; it is undone too [s]."""
 
-PANE = 0.9
-"""Assumed width over height of the scene between two panels, before a page reports it."""
+PANE = (900, 720)
+"""Assumed width and height of the scene beside the panels, before a page reports them [pixels]."""
 
-LOWERED = 0.06
-"""The target is below the middle of the bodies by this share of the distance where a timeline covers the bottom."""
+TIMELINE = 162
+"""Height of the bottom of a scene that a timeline covers [pixels]."""
 
-BACK = 1.7
-"""A camera with a lowered target is farther away by this multiple of the share, so that nothing is cut off above."""
+MAX_COVERED = 0.4
+"""The share of the height that a timeline is taken to cover, at most."""
 
 UNMOVED = 1e-3
 """A camera within this share of its distance from where it was placed was not moved."""
@@ -47,10 +47,10 @@ class Cameras:
         self, server: Any, camera: Camera, cast: BodyTable, poses: Poses, *, has_timeline: bool = False
     ) -> None:
         self._server = server
-        self._lowered = LOWERED if has_timeline else 0.0
+        self._covered = TIMELINE if has_timeline else 0
         self._wanted = camera
         self._cast, self._poses = cast, poses
-        self._camera, self._middle = _fitted(cast, poses, camera, PANE, self._lowered)
+        self._camera, self._middle = _fitted(cast, poses, camera, PANE, self._covered)
         self._fitted: dict[int, tuple[float, Place]] = {}  # of each tab: aspect ratio and position
         self.target: Place = self._middle
         self.is_centred = True
@@ -170,10 +170,10 @@ class Cameras:
 
     def _fit(self, client: Any) -> None:
         """Make all bodies visible in a tab, for its aspect ratio."""
-        aspect = client.camera.aspect or PANE
-        camera, middle = _fitted(self._cast, self._poses, self._wanted, aspect, self._lowered)
+        size = client.camera.image_width or PANE[0], client.camera.image_height or PANE[1]
+        camera, middle = _fitted(self._cast, self._poses, self._wanted, size, self._covered)
         position = middle + away(camera)
-        self._fitted[client.client_id] = aspect, position
+        self._fitted[client.client_id] = client.camera.aspect, position
         if self.target is self._middle:
             self.target = self._middle = middle
         _place(client, position, middle)
@@ -189,12 +189,16 @@ def away(camera: Camera) -> Place:
     return found
 
 
-def _fitted(cast: BodyTable, poses: Poses, camera: Camera, aspect: float, lowered: float) -> tuple[Camera, Place]:
-    """Return the camera that shows the moving bodies in a tab of this width over height, and its target."""
-    found, target = around_moving(cast, poses, camera, (round(1000 * aspect), 1000))
+def _fitted(
+    cast: BodyTable, poses: Poses, camera: Camera, size: tuple[int, int], covered: int
+) -> tuple[Camera, Place]:
+    """Return the camera that shows the moving bodies above the covered pixels of a scene, and its target."""
+    share = min(covered / size[1], MAX_COVERED)
+    found, target = around_moving(cast, poses, camera, (size[0], round((1.0 - share) * size[1])))
     _, _, up = directions(found)
-    farther = replace(found, radius=(1.0 + BACK * lowered) * found.radius)
-    return farther, np.array(target) - lowered * farther.radius * up
+    farther = replace(found, radius=found.radius / (1.0 - share))
+    lowered = share * float(np.tan(np.radians(VIEW_ANGLE / 2))) * farther.radius
+    return farther, np.array(target) - lowered * up
 
 
 def _is_near(one: Place, other: Place, distance: float) -> bool:
