@@ -23,12 +23,7 @@ BEFORE = (90.0, 90.0, 90.0)
 @pytest.fixture
 def tab() -> Any:
     camera = SimpleNamespace(
-        aspect=0.75,
-        image_width=450,
-        image_height=600,
-        position=np.zeros(3),
-        look_at=np.zeros(3),
-        up_direction=None,
+        aspect=0.75, image_width=450, image_height=600, position=np.zeros(3), look_at=np.zeros(3), up_direction=None
     )
     return SimpleNamespace(client_id=0, camera=camera, atomic=nullcontext)
 

@@ -56,14 +56,15 @@ MAX_KEPT = 8
 """With at most this many colours, moving bodies keep their hues: the scene means something by them."""
 
 VIVID, SATURATION, BRIGHTNESS, BACKGROUND = 1.4, 0.6, (0.5, 0.82), (0.34, 0.58)
-"""Factor of the saturation and its maximum, and least and greatest brightness, of colours of a scene: of moving bodies, of static ones."""
+"""Factor of the saturation of colours of a scene and its maximum, and their least and greatest brightness: of moving
+bodies, of static ones."""
 
 
 def quiet(color: Colors, static: NDArray[np.bool_]) -> Colors:
     """Return the colours (n, 3) of a scene as they are drawn.
 
-    Hues are kept, neither pale nor saturated, dark nor glaring. If moving bodies have more than `MAX_KEPT` colours, each
-    gets one of `QUIET` instead. What is drawn warm is then a collision.
+    Hues are kept, neither pale nor saturated, dark nor glaring. If moving bodies have more than `MAX_KEPT` colours,
+    each gets one of `QUIET` instead. What is drawn warm is then a collision.
     """
     toned = np.where(static[:, np.newaxis], _toned(color, BACKGROUND), _toned(color, BRIGHTNESS))
     if len(np.unique(color[~static], axis=0)) <= MAX_KEPT:
@@ -91,7 +92,8 @@ def _toned(color: Colors, limits: tuple[float, float]) -> Colors:
     bright = share.max(axis=1, keepdims=True)
     spread = bright - share.min(axis=1, keepdims=True)
     saturation = np.divide(spread, bright, out=np.zeros_like(bright), where=bright > 0.0)
-    factor = np.divide(np.minimum(VIVID * saturation, SATURATION), saturation, out=np.ones_like(bright), where=saturation > 0.0)
+    wished = np.minimum(VIVID * saturation, SATURATION)
+    factor = np.divide(wished, saturation, out=np.ones_like(bright), where=saturation > 0.0)
     wanted = np.clip(bright, *limits)
     hue = np.divide(share, bright, out=np.ones_like(share), where=bright > 0.0)
     toned: Colors = np.rint(255.0 * wanted * (1.0 - factor * (1.0 - hue))).astype(np.uint8)

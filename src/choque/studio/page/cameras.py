@@ -189,9 +189,7 @@ def away(camera: Camera) -> Place:
     return found
 
 
-def _fitted(
-    cast: BodyTable, poses: Poses, camera: Camera, size: tuple[int, int], covered: int
-) -> tuple[Camera, Place]:
+def _fitted(cast: BodyTable, poses: Poses, camera: Camera, size: tuple[int, int], covered: int) -> tuple[Camera, Place]:
     """Return the camera that shows the moving bodies above the covered pixels of a scene, and its target."""
     share = min(covered / size[1], MAX_COVERED)
     found, target = around_moving(cast, poses, camera, (size[0], round((1.0 - share) * size[1])))
