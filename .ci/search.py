@@ -20,7 +20,7 @@ RIGHT = {
     "nearest": ("rays_points_nearest", "reference/broad", "glossary", "how-to/boxes", "choque.broad"),
     "IoU": ("how-to/detections", "glossary", "detections", "reference/boxes"),
     "NMS": ("how-to/detections", "glossary", "detections"),
-    "friction": ("how-to/simulating", "soft_step", "glossary", "reference/world"),
+    "friction": ("how-to/simulating",),
     "STL": ("how-to/parts", "glossary", "reference/meshes"),
 }
 """What is searched for, and parts of the addresses of pages that answer it."""

@@ -30,6 +30,7 @@ cell = np.eye(3) * 6 * edge
 i, j, shift, distance = choque.neighbors(positions, 1.6, cell=cell, quantities="ijSd")
 print(f"{len(positions):,} atoms, {len(i) // 2:,} bonds of {distance.mean():.3f} Å")
 print(f"{np.count_nonzero(shift.any(axis=1)) // 2} of them cross a face of the cell")
+# sphinx_gallery_thumbnail_path = 'images/studio_neighbors.png'
 
 # %%
 # Atoms that vibrate: neighbours within 4 Å at each of 50 steps.

@@ -18,6 +18,7 @@ random = np.random.default_rng(0)
 place = random.normal(0, 4, (1_000, 2)) + random.choice([-15, 0, 15], (1_000, 1))
 areas = choque.interest.Areas(place, radius=2.0, body_radius=0.25)
 print(f"{areas}: user 7 sees {len(areas.members(7))} others")
+# sphinx_gallery_thumbnail_path = 'images/studio_crowd.png'
 
 # %%
 # They walk.

@@ -20,6 +20,7 @@ bone = choque.Volume.from_voxels(phantoms.vertebra(96), spacing=0.5)
 screw = choque.Volume.from_voxels(phantoms.screw(96), spacing=0.5)
 implant = choque.Volume.from_mesh(screw.surface(), like=bone, conservative=True)
 print(bone)
+# sphinx_gallery_thumbnail_path = 'images/studio_volumes.png'
 
 # %%
 # Where does it fit? Translations cost nothing, so a whole path is tested at once.

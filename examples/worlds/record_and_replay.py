@@ -33,6 +33,7 @@ print(
     f"{recorder.frame_count} frames, "
     f"{totals.contacts} contacts, {path.stat().st_size:,} bytes"
 )
+# sphinx_gallery_thumbnail_path = 'images/studio_recording.png'
 
 # %%
 # Any frame, in any order.

@@ -18,6 +18,7 @@ random = np.random.default_rng(1)
 grid = np.indices((5, 5, 5)).reshape(3, -1).T
 center = (grid - [2, 0, 2]) * 1.3 + [0, 1, 0] + random.uniform(-0.1, 0.1, grid.shape)
 falling = {"acceleration": (0, -9.8, 0), "restitution": 0.4}
+# sphinx_gallery_thumbnail_path = 'images/film_rubble.webp'
 
 
 def box_of_bodies() -> choque.World:

@@ -29,6 +29,7 @@ for one, other in pairwise(cuts):
     ]
     hull = choque.narrow.Hulls.from_points(corners)
     world.add_hulls(hull, hull.center, friction=0.8)
+# sphinx_gallery_thumbnail_path = 'images/film_arch.webp'
 
 # %%
 # Ten seconds later it stands where it stood.

@@ -23,6 +23,7 @@ cubes = world.add_boxes(
 for _ in range(120):
     world.step(1 / 60)
 print(f"after two seconds {world.asleep.sum()} of {len(cubes)} cubes sleep")
+# sphinx_gallery_thumbnail_path = 'images/film_pyramid.webp'
 
 # %%
 # A heavy ball. A sleeping world takes one look at its arrays; what is struck wakes.
