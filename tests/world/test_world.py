@@ -234,3 +234,14 @@ def test_a_ball_comes_to_rest_on_a_tile(restitution: float) -> None:
     for _ in range(900):
         world.step()
     assert 0.3 < world.bodies.position[0, 1] < 0.55
+
+
+def test_the_tally_of_a_step_that_another_followed_is_refused_rather_than_wrong() -> None:
+    world = World(gravity=(0, -9.81, 0))
+    world.add_ground()
+    world.add_boxes([[0, 0.5, 0], [0, 3, 0]])
+    first = world.step(1 / 60)
+    assert sum(each.contacts for each in first.tally.values()) == first.contacts == 1
+    world.step(1 / 60)
+    with pytest.raises(InvalidInput, match="until the next step"):
+        first.tally  # noqa: B018

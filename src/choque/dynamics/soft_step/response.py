@@ -155,7 +155,7 @@ class SoftStep(Response):
         """Return what was solved in the latest step."""
         spheres, manifolds, _ = self._memory.counts
         counters = {"manifolds": spheres + manifolds, "found": self._found_count, "recycled": self._recycled}
-        return Solved(spheres + manifolds, self._contacts, self._events, counters)
+        return Solved(spheres + manifolds, partial(self._contacts, self._memory.steps), self._events, counters)
 
     def forces(self) -> F64:
         """Return the normal force at each point of the latest contacts (m, 4), in the last sub-step."""
@@ -330,8 +330,12 @@ class SoftStep(Response):
         spheres, manifolds = self._solved
         return np.concatenate((spheres.a, manifolds.a)), np.concatenate((spheres.b, manifolds.b))
 
-    def _contacts(self) -> Contacts:
-        """Return what was solved as contacts of rows of the world, in the order of the pairs."""
+    def _contacts(self, step: int) -> Contacts:
+        """Return what was solved in the latest step as contacts of rows of the world, in the order of the pairs."""
+        if step != self._memory.steps:
+            raise InvalidInput(
+                "The contacts and the tally of a step can be read until the next step; read them before."
+            )
         spheres, manifolds = self._live
         rows, count = self._rows, len(spheres) + len(manifolds)
         found = ContactArrays.empty(count, np.float64, MAX_POINTS)
