@@ -87,7 +87,7 @@ def test_clash_finds_crossing_and_near_parts(folder: Path, capsys: pytest.Captur
     assert len(output.read_text().splitlines()) == 3
     assert page.read_text().count("<svg") == 2
     assert main(["clash", str(folder)]) == 0
-    assert "3 parts, 1 pairs" in capsys.readouterr().out
+    assert "3 parts, 1 pair that" in capsys.readouterr().out
 
 
 def test_units_that_differ_are_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
