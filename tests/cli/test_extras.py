@@ -47,7 +47,7 @@ CASES = {
     "video --study kinetic three-objects out.gif": "lab",
     "view bowling --no-browser": "view",
     "pairs boxes.npy --output pairs.parquet": "lab",
-    "bake uniform --n 100 --output boxes.parquet": "lab",
+    "bake uniform:100 boxes.parquet": "lab",
     "volume convert ball:16 ball.nii.gz": "volumes",
     "volume convert ball:16 ball.nrrd": "volumes",
     "volume boolean and ball:16 ball:16 both.tif": "volumes",

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from choque import World
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
+from choque.studio.stage.camera import directions
 from choque.studio.stage.raster import RasterStage
 from choque.studio.stage.raster_kernels import NOTHING, Shapes, View, find_surfaces
+from choque.studio.stage.stage import LIGHT
 
 SIDE, FOCAL = 48, 40.0
 
@@ -181,7 +183,9 @@ def test_levels_of_light_change_gradually() -> None:
 
 def test_balls_in_another_order_for_the_light_than_for_the_camera_have_no_shadow_on_themselves() -> None:
     world = World()
-    world.add_spheres([[0, 0, 0], [9, 0, 20], [-9, 0, -20]], [4.0, 0.5, 0.5])
+    ahead, _, _ = directions(Camera(30, -10, 20))
+    small = -12.0 * ahead - (12.0 * (-ahead @ LIGHT) + 6.0) * LIGHT  # nearer to the camera, farther from the light
+    world.add_spheres([[0, 0, 0], small], [4.0, 0.5])
     pictures = []
     for shadows in (True, False):
         with RasterStage(Camera(30, -10, 20), size=(160, 90), shadows=shadows) as stage:
