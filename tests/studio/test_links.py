@@ -188,7 +188,7 @@ def test_a_picture_of_the_chooser_and_a_dropped_file_open_their_views(watched: W
     watched.page.evaluate("location.hash = 't=0.25'")
     view = watched.studio.view
     assert isinstance(view, WorldView)
-    until(lambda: view.run.world.time == pytest.approx(0.25, abs=0.01), "the moment")
+    until(lambda: hasattr(view, "run") and view.run.world.time == pytest.approx(0.25, abs=0.01), "the moment")
     watched.page.evaluate(
         """bytes => {
             const moved = new DataTransfer();
