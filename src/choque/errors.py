@@ -23,8 +23,8 @@ class UnknownName(InvalidInput):
     def __init__(self, kind: str, given: object, allowed: Iterable[str]) -> None:
         names = sorted(allowed)
         near = difflib.get_close_matches(str(given), names, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."
-        super().__init__(f"There is no {kind} called {given!r}. {hint}")
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"There is no {kind} called {given!r}.{hint} Known: {', '.join(names)}.")
         self._arguments = (kind, given, tuple(names))
 
     def __reduce__(self) -> tuple[type[UnknownName], tuple[str, object, tuple[str, ...]]]:
