@@ -95,6 +95,8 @@ CALLS: dict[str, tuple[str, ...]] = {
         "choque.neighbors(np.random.default_rng(0).random((10_000, 3)), cutoff=0.05)",
     ),
     "choque run": ("cli.run:run_once", COMMAND.format("run bowling --frames 300")),
+    "choque picture": ("cli.picture:picture", COMMAND.format("picture bowling bowling.png --frame 60 --size 320x180")),
+    "choque video": ("cli.video:video", COMMAND.format("video bowling bowling.webp --seconds 0.5 --size 320x180")),
     "World.step, soft-step, boxes": (
         "world._world:World.step",
         GROUND,

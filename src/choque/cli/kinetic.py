@@ -107,6 +107,7 @@ def run(
       choque kinetic run three-objects --method direct-thesis --option sort=library
     """
     from choque._core.kernel import announcement
+    from choque.cli._compiling import TIMED_AGAIN, working_time
     from choque.files.atomic import writable_target
     from choque.theses.kinetic import create_simulation
 
@@ -120,13 +121,17 @@ def run(
     write_line = (lambda line: typer.echo(line, err=as_json)) if trace else None
     found = create_simulation(chosen, method, trace=write_line, **settings)
     _warm_up(found.method)
-    compiled = announcement.count
+    compiled, begin = announcement.count, working_time()
     result = found.run()
+    late = announcement.count - compiled
+    if late and working_time() - begin <= TIMED_AGAIN:
+        found.trace = None  # it was printed
+        result, late = found.run(), 0
     touching = _contacts(chosen) if contacts else None
     if as_json:
         print_json(_record(chosen, result, touching))
     else:
-        _print(chosen, result, touching or [], announcement.count - compiled, with_events=not trace)
+        _print(chosen, result, touching or [], late, with_events=not trace)
     if statistics is not None:
         found.write_statistics(statistics)
     _draw(chosen, picture, space_time)

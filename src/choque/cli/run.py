@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from choque.scene import BodyScene
     from choque.theses.fingsics.config import Config
-    from choque.theses.fingsics.totals import Totals
+    from choque.theses.fingsics.totals import Outcome, Totals
     from choque.world import StepReport, World
 
 FRAMES = 600
@@ -239,24 +238,6 @@ def _other_mode(settings: Config, folder: Path, as_json: bool) -> None:
     return test_scenes(folder, as_json=as_json)
 
 
-def _scene_path(settings: Config, config: Path) -> Path:
-    """Return the file of the scene of a configuration; errors name the configuration."""
-    from choque.errors import InvalidInput, UnreadableFile
-    from choque.scene import names
-
-    try:
-        settings.require_consistent()
-        path = settings.scene_path(config.parent)
-    except InvalidInput as problem:
-        raise InvalidInput(f"{config}: {problem}") from None
-    if not path.is_file() and path.stem not in names("built-in"):
-        raise UnreadableFile(
-            f"{config}: SCENE_FILE_NAME is {settings.scene_file_name!r}; there is no such .xml or .toml file in "
-            f"{config.parent / 'scenes'} or beside the configuration, and no built-in scene of that name."
-        )
-    return path
-
-
 def _at_least(name: str, value: int, least: int, meaning: str = "") -> int:
     from choque.errors import InvalidInput
 
@@ -270,7 +251,7 @@ def _plan_of(settings: Config, config: Path, world: dict[str, Any], output: Path
     import choque
 
     folder = config.parent
-    scene = choque.scene.find_bodies(_scene_path(settings, config))
+    scene = choque.scene.find_bodies(settings.checked_scene(config))
     film = None
     if settings.record_video and settings.run_mode == "DEFAULT":
         size = (settings.windowed_width // 2 * 2, settings.windowed_height // 2 * 2)
@@ -303,7 +284,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
     from choque.lab.warm_up import taking_up, warm_up
     from choque.record import Recorder
     from choque.theses.fingsics.log import Log
-    from choque.theses.fingsics.totals import Totals, mechanical_energy
+    from choque.theses.fingsics.totals import FastestHit, Outcome, Totals, mechanical_energy
 
     if plan.film is not None:
         from choque.studio.film import Look, require_film
@@ -397,69 +378,6 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
 # What is said about a run
 
 
-class FastestHit:
-    """The two bodies that met the fastest, by `choque.world.World.events`; an observer of a run."""
-
-    def __init__(self) -> None:
-        self.speed = self.time = 0.0
-        self.pair: tuple[int, ...] = ()
-
-    def __call__(self, world: World, report: StepReport) -> None:
-        """Look at the hits of a step."""
-        events = world.events
-        if events.speed.max(initial=0.0) > self.speed:
-            place = int(events.speed.argmax())
-            self.speed, self.time = float(events.speed[place]), report.time
-            self.pair = tuple(events.hits[place].tolist())
-
-    def record(self) -> dict[str, Any] | None:
-        """Return it as JSON values; None if there was no hit."""
-        return {"speed": self.speed, "pair": self.pair, "time": self.time} if self.pair else None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A run at its end."""
-
-    scene: str
-    dt: float
-    world: World
-    totals: Totals
-    fastest: FastestHit
-    energy: tuple[float, float]
-    """Before and after."""
-    folder: Path | None
-    """Where files were written; None if none were."""
-
-    def record(self) -> dict[str, Any]:
-        """Return the outcome as JSON values."""
-        world, totals, cost = self.world, self.totals, self.totals.cost
-        times = {stage: totals.milliseconds(stage) for stage in totals.seconds}
-        return {
-            "scene": self.scene,
-            "folder": None if self.folder is None else str(self.folder),
-            "bodies": len(world),
-            "asleep": int(world.asleep.sum()),
-            "frame": world.frame,
-            "hash": f"{world.hash():016x}",
-            "broad": world.settings.broad,
-            "steps": totals.steps,
-            "timed_steps": totals.timed_steps,
-            "tests": totals.tests,
-            "contacts": totals.contacts,
-            "impulses": totals.impulses,
-            "fastest_hit": self.fastest.record(),
-            "milliseconds": {**times, "step": totals.milliseconds()},
-            "kinds": {
-                kinds: {"tests": total.tests, "contacts": total.contacts, "seconds": total.seconds}
-                for kinds, total in sorted(totals.kinds.items())
-            },
-            "counters": dict(totals.counters),
-            "cost": {**cost.letters(), "filter_pays": cost.filter_pays},
-            "energy": dict(zip(("start", "end"), self.energy, strict=True)),
-        }
-
-
 def print_outcome(outcome: Outcome, *, with_cost: bool) -> None:
     """Print what happened, then tables and figures; ``with_cost`` also the cost model of the Fingsics thesis."""
     from choque.cli._terminal import console, counted
@@ -475,39 +393,23 @@ def print_outcome(outcome: Outcome, *, with_cost: bool) -> None:
     say(
         f"{outcome.scene}: {counted(len(world), 'body', 'bodies')}, {counted(totals.steps, 'step')} of "
         f"1/{1 / outcome.dt:g} s{rules}, broad phase {settings.broad}.",
-        _happened(world, totals, outcome.fastest),
+        outcome.events_sentence(),
     )
     if totals.timed_steps:
         terminal.print(_stages_table(totals))
     if len(totals.kinds) > 1:
         terminal.print(_kinds_table(totals))
-    say(*_timing_sentence(totals), *_solver_sentence(totals), *([str(totals.cost)] if with_cost else []))
-    say(_energy_sentence(*outcome.energy), f"State: {world.hash():016x} at frame {world.frame}.")
+    left_out = totals.steps - totals.timed_steps
+    if left_out:
+        say(f"Left out of the times: {counted(left_out, 'step')} in which kernels were loaded, or compiled, once.")
+    if totals.counters:
+        say(outcome.solver_sentence())
+    if with_cost:
+        say(str(totals.cost))
+    say(outcome.energy_sentence(), f"State: {world.hash():016x} at frame {world.frame}.")
     if outcome.folder is not None:
         names = ", ".join(sorted(path.name for path in outcome.folder.iterdir()))
         say(f"Written to {outcome.folder}: {names}.")
-
-
-def _happened(world: World, totals: Totals, fastest: FastestHit) -> str:
-    """Return a sentence on what the bodies did."""
-    moving, asleep = int((~world.bodies.static).sum()), int(world.asleep.sum())
-    parts = []
-    if asleep:
-        parts.append(f"{asleep:,} of {moving:,} moving bodies {'sleeps' if asleep == 1 else 'sleep'} at the end")
-    parts.append(f"{totals.contacts / max(totals.steps, 1):,.1f} contacts in a step")
-    if fastest.pair:
-        a, b = fastest.pair
-        parts.append(f"the fastest hit at {fastest.speed:.3g} m/s, of bodies {a} and {b} after {fastest.time:.2f} s")
-    return f"{'; '.join(parts)}."
-
-
-def _timing_sentence(totals: Totals) -> list[str]:
-    """Return a sentence on steps whose times are not counted."""
-    from choque.cli._terminal import counted
-
-    left_out = totals.steps - totals.timed_steps
-    words = f"Left out of the times: {counted(left_out, 'step')} in which kernels were loaded, or compiled, once."
-    return [words] if left_out else []
 
 
 def _stages_table(totals: Totals) -> Table:
@@ -535,22 +437,3 @@ def _kinds_table(totals: Totals) -> Table:
         table.add_row(kinds, f"{total.tests:,}", f"{total.contacts:,}", *([each] * is_timed))
     table.add_row("all", f"{totals.tests:,}", f"{totals.contacts:,}")
     return table
-
-
-def _solver_sentence(totals: Totals) -> list[str]:
-    """Return a sentence on the manifolds of the response ``soft-step``."""
-    if not totals.counters:
-        return []
-    solved, found, recycled = (totals.counters[name] for name in ("manifolds", "found", "recycled"))
-    return [
-        f"Manifolds: {solved:,} solved, {found:,} pairs tested, {recycled:,} manifolds of the step before used again."
-    ]
-
-
-def _energy_sentence(before: float, after: float) -> str:
-    """Return a sentence on the change of energy."""
-    share = (after - before) / abs(before) if before else math.nan
-    drift = ""
-    if math.isfinite(share):
-        drift = f" ({abs(share):.1%} {'lost' if share < 0 else 'gained'})" if abs(share) >= 1e-3 else f" ({share:+.1e})"
-    return f"Energy: {before:.6g} at the start, {after:.6g} at the end{drift}."

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from choque._core.kernel import announcement
 from choque.cli import main
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.theses.kinetic import Model, contacts, create_simulation, labels, recommend, scenes, shapes
-from choque.theses.kinetic.base import Simulation
+from choque.theses.kinetic.base import Simulation, Statistics
 
 HEADER = "marco: ((-10.0, 10.0), (-10.0, 10.0))\ntimeInterval: 0.0-10.0\nframesPerSecond: 100\n"
 TRIANGLE = "3 0 0 1 0 0 1\n"
@@ -122,6 +123,27 @@ def test_the_time_of_a_run_is_not_that_of_getting_ready(
     assert main(["kinetic", "run", "three-objects", "--json"]) == 0
     assert ran == ["concentric", "three-objects"]
     assert json.loads(capsys.readouterr().out)["counts"]["events"] == 17
+
+
+def test_a_run_that_compiled_a_kernel_is_timed_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first run compiles a kernel that the scene of a few frames did not need; its trace is printed once."""
+    ran: list[str] = []
+    run = Simulation.run
+
+    def compile_once(self: Simulation) -> Statistics:
+        announcement.count += ran == ["concentric"]
+        ran.append(self.model.name)
+        return run(self)
+
+    monkeypatch.setattr(Simulation, "run", compile_once)
+    monkeypatch.setattr(announcement, "count", announcement.count)
+    assert main(["kinetic", "run", "three-objects", "--method", "direct", "--trace"]) == 0
+    assert ran == ["concentric", "three-objects", "three-objects"]
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("frame 0 ") for line in lines) == 1
+    assert not any("include compiling" in line for line in lines)
 
 
 def test_one_number_is_the_size_of_a_square_pixel() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage, read_text
+from choque.scene import names
 from choque.theses.fingsics.words import flag, whole
 
 METHOD_ALIASES = {"NONE": "all", "AABB": "brute", "OBB": "brute-obb", "SAP": "sap-incremental", "SAPOBB": "sap-obb"}
@@ -101,6 +102,20 @@ class Config:
             raise InvalidInput("RECORD_SCENE is true and STOP_AT_FRAME is -1; a recording needs a last frame.")
         if self.record_video and self.fps_cap not in VIDEO_RATES:
             raise InvalidInput(f"RECORD_VIDEO is true and FPS_CAP is {self.fps_cap}; videos have 25, 30, 60 or 120.")
+
+    def checked_scene(self, config: Path) -> Path:
+        """Return the scene of a configuration in the file ``config``, whose name is in errors."""
+        try:
+            self.require_consistent()
+            path = self.scene_path(config.parent)
+        except InvalidInput as problem:
+            raise InvalidInput(f"{config}: {problem}") from None
+        if not path.is_file() and path.stem not in names("built-in"):
+            raise UnreadableFile(
+                f"{config}: SCENE_FILE_NAME is {self.scene_file_name!r}; there is no such .xml or .toml file in "
+                f"{config.parent / 'scenes'} or beside the configuration, and no built-in scene of that name."
+            )
+        return path
 
 
 def _at_least(smallest: int, largest: int = 10**9, *, extra: tuple[int, ...] = ()) -> Callable[[str], int]:

@@ -1,9 +1,12 @@
-"""Sums over steps, and the cost model of the Fingsics thesis: whether a filter of tighter bounds pays."""
+"""Sums over the steps of a run, what happened in it, and the cost model of the Fingsics thesis."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -198,3 +201,95 @@ def mechanical_energy(world: World) -> float:
     moving = ~bodies.static
     lift = np.einsum("ij,ij->i", bodies.acceleration[moving].astype(np.float64), bodies.position[moving])
     return world.energy() - float((bodies.mass[moving].astype(np.float64) * lift).sum())
+
+
+class FastestHit:
+    """The two bodies that met the fastest, by `choque.world.World.events`; an observer of a run."""
+
+    def __init__(self) -> None:
+        self.speed = self.time = 0.0
+        self.pair: tuple[int, ...] = ()
+
+    def __call__(self, world: World, report: StepReport) -> None:
+        """Look at the hits of a step."""
+        events = world.events
+        if events.speed.max(initial=0.0) > self.speed:
+            place = int(events.speed.argmax())
+            self.speed, self.time = float(events.speed[place]), report.time
+            self.pair = tuple(events.hits[place].tolist())
+
+    def record(self) -> dict[str, Any] | None:
+        """Return it as JSON values; None if there was no hit."""
+        return {"speed": self.speed, "pair": self.pair, "time": self.time} if self.pair else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run at its end."""
+
+    scene: str
+    dt: float
+    world: World
+    totals: Totals
+    fastest: FastestHit
+    energy: tuple[float, float]
+    """Before and after."""
+    folder: Path | None
+    """Where files were written; None if none were."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the outcome as JSON values."""
+        world, totals, cost = self.world, self.totals, self.totals.cost
+        times = {stage: totals.milliseconds(stage) for stage in totals.seconds}
+        return {
+            "scene": self.scene,
+            "folder": None if self.folder is None else str(self.folder),
+            "bodies": len(world),
+            "asleep": int(world.asleep.sum()),
+            "frame": world.frame,
+            "hash": f"{world.hash():016x}",
+            "broad": world.settings.broad,
+            "steps": totals.steps,
+            "timed_steps": totals.timed_steps,
+            "tests": totals.tests,
+            "contacts": totals.contacts,
+            "impulses": totals.impulses,
+            "fastest_hit": self.fastest.record(),
+            "milliseconds": {**times, "step": totals.milliseconds()},
+            "kinds": {
+                kinds: {"tests": total.tests, "contacts": total.contacts, "seconds": total.seconds}
+                for kinds, total in sorted(totals.kinds.items())
+            },
+            "counters": dict(totals.counters),
+            "cost": {**cost.letters(), "filter_pays": cost.filter_pays},
+            "energy": dict(zip(("start", "end"), self.energy, strict=True)),
+        }
+
+    def events_sentence(self) -> str:
+        """Return a sentence on what the bodies did."""
+        moving, asleep = int((~self.world.bodies.static).sum()), int(self.world.asleep.sum())
+        parts = []
+        if asleep:
+            parts.append(f"{asleep:,} of {moving:,} moving bodies {'sleeps' if asleep == 1 else 'sleep'} at the end")
+        parts.append(f"{self.totals.contacts / max(self.totals.steps, 1):,.1f} contacts in a step")
+        if self.fastest.pair:
+            a, b = self.fastest.pair
+            when = f"of bodies {a} and {b} after {self.fastest.time:.2f} s"
+            parts.append(f"the fastest hit at {self.fastest.speed:.3g} m/s, {when}")
+        return f"{'; '.join(parts)}."
+
+    def solver_sentence(self) -> str:
+        """Return a sentence on the manifolds of the response ``soft-step``, which counts them."""
+        solved, found, recycled = (self.totals.counters[name] for name in ("manifolds", "found", "recycled"))
+        again = f"{recycled:,} manifolds of the step before used again"
+        return f"Manifolds: {solved:,} solved, {found:,} pairs tested, {again}."
+
+    def energy_sentence(self) -> str:
+        """Return a sentence on the change of energy."""
+        before, after = self.energy
+        share = (after - before) / abs(before) if before else math.nan
+        drift = ""
+        if math.isfinite(share):
+            lost = f"{abs(share):.1%} {'lost' if share < 0 else 'gained'}"
+            drift = f" ({lost})" if abs(share) >= 1e-3 else f" ({share:+.1e})"
+        return f"Energy: {before:.6g} at the start, {after:.6g} at the end{drift}."
