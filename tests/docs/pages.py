@@ -59,6 +59,11 @@ def shell_lines(text: str) -> list[str]:
     return [line.strip() for line in lines if line.strip().startswith("choque ")]
 
 
+def inline_commands(text: str) -> list[str]:
+    """The commands of the package that stand in sentences and tables."""
+    return re.findall(r"`(choque [^`\n]+)`", BLOCK.sub("", text))
+
+
 def links(text: str) -> list[str]:
     """Where links and pictures lead, those out of the repository and anchors left out."""
     prose = BLOCK.sub("", text)

@@ -1,11 +1,16 @@
-"""The first line of a docstring says what is done or what it is."""
+"""The first line of a docstring says what is done or what it is; its examples print what they say."""
 
 from __future__ import annotations
 
 import ast
+import doctest
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 import choque
 
@@ -36,3 +41,17 @@ def first_words() -> Iterator[tuple[str, str]]:
 
 def test_docstrings_of_functions_begin_with_a_verb_or_a_noun() -> None:
     assert [place for place, word in first_words() if word in UNFIT] == []
+
+
+WITH_EXAMPLES = [path.relative_to(SOURCE) for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=str)
+def test_the_examples_of_a_module_print_what_they_say(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ``choque`` and ``np`` imported, as readers have them."""
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(".".join(("choque", *path.with_suffix("").parts)).removesuffix(".__init__"))
+    given = {"choque": choque, "np": np}
+    assert doctest.testmod(module, extraglobs=given, optionflags=doctest.ELLIPSIS).failed == 0

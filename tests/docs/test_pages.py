@@ -8,12 +8,14 @@ import io
 import os
 import re
 import shlex
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
-from pages import DOCS, ROOT, links, python_blocks, said_to_print, shell_lines
+from pages import DOCS, ROOT, inline_commands, links, python_blocks, said_to_print, shell_lines
 
 from choque.cli import build
 from choque.scene.body_scene import GENERATORS as BODY_GENERATORS
@@ -21,7 +23,9 @@ from choque.scene.box_scene import GENERATORS as BOX_GENERATORS
 
 WITH_CODE = [path for path in sorted(DOCS.rglob("*.md")) if python_blocks(path.read_text())]
 WITH_COMMANDS = [path for path in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if shell_lines(path.read_text())]
-TOP = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+TOP_NAMES = ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT")
+TOP = [ROOT / f"{name}.md" for name in TOP_NAMES]
+COMPLETION = {"--install-completion", "--show-completion"}
 
 
 def name_of(path: Path) -> str:
@@ -61,14 +65,58 @@ def test_the_code_of_the_first_page_prints_what_it_says(capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
 def test_the_commands_of_a_page_parse(page: Path) -> None:
-    root: Any = typer.main.get_command(build())
     for line in shell_lines(page.read_text()):
-        command, words = root, shlex.split(line, comments=True)[1:]
-        while hasattr(command, "commands") and words and not words[0].startswith("-"):
-            assert words[0] in command.commands, f"{name_of(page)}: there is no verb {words[0]!r} in {line!r}"
-            command, words = command.commands[words[0]], words[1:]
-        if "--help" not in words and command is not root:
-            command.make_context(line, words)
+        parse(line)
+
+
+@pytest.mark.parametrize("page", [*TOP, DOCS / "llms.txt", *sorted(DOCS.rglob("*.md"))], ids=name_of)
+def test_verbs_and_options_in_the_text_of_a_page_exist(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return  # it names what is gone, too
+    for line in inline_commands(page.read_text()):
+        command, words = verb_of(line)
+        known = {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help"}
+        given = {word.partition("=")[0] for word in words if word.startswith("--")}
+        assert given <= known | COMPLETION, f"{name_of(page)}: {line}"
+
+
+def test_the_examples_in_the_help_parse() -> None:
+    count = 0
+    for help_text in helps(whole_command()):
+        for line in help_text.partition("Try:\n")[2].splitlines():
+            if line.strip().startswith("choque ") and "VERB" not in line:
+                parse(re.split(r"\s{4,}", line.strip())[0])  # what an example does may stand beside it
+                count += 1
+    assert count > 60
+
+
+@cache
+def whole_command() -> Any:
+    return typer.main.get_command(build())
+
+
+def helps(command: Any) -> Iterator[str]:
+    """Yield the help of a verb and of those below it."""
+    yield command.help or ""
+    for each in getattr(command, "commands", {}).values():
+        yield from helps(each)
+
+
+def verb_of(line: str) -> tuple[Any, list[str]]:
+    """Return the verb of a command, and the words that follow it."""
+    command = whole_command()
+    words = shlex.split(line, comments=True)[1:]
+    while hasattr(command, "commands") and words and not words[0].startswith("-") and words[0] != "VERB":
+        assert words[0] in command.commands, f"there is no verb {words[0]!r} in {line!r}"
+        command, words = command.commands[words[0]], words[1:]
+    return command, words
+
+
+def parse(line: str) -> None:
+    """Parse a command as the shell would, or raise."""
+    command, words = verb_of(line)
+    if "--help" not in words and not hasattr(command, "commands"):
+        command.make_context(line, words)
 
 
 @pytest.mark.parametrize("page", TOP, ids=name_of)
