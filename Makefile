@@ -40,8 +40,8 @@ format: .venv/lint.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/bench.stamp  ## the figures against the other libraries, on this machine
-	$(BIN)/python benchmarks/figures.py
+bench: .venv/bench.stamp  ## every comparison with other libraries, on this machine; BENCH=--small to see that all of it runs
+	$(BIN)/python benchmarks/whole.py $(BENCH)
 
 docs: .venv/docs.stamp  ## the documentation, into output/docs; a warning is an error
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs 2 $(DOCS_OPTIONS) -d output/docs.cache docs output/docs

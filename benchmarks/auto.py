@@ -28,6 +28,7 @@ from choque.bounds import Boxes
 from choque.broad import create
 from choque.broad.auto import CANDIDATES, COORDINATES, WEIGHTS, survey_numbers
 from choque.broad.cost_table import CostTable
+from choque.lab import machine
 from choque.lab.statistics import turn_medians
 
 Setting = dict[str, Any]
@@ -158,7 +159,8 @@ def make(output: Path | None, up_to: float) -> None:
     print_score("the choice", [(place, table.choose(place["coordinates"]).method) for place in tuning])
     if output is not None:
         lines = ",\n".join(f"  {json.dumps(place)}" for place in (*seen, *tuning))
-        output.write_text(f'{{"coordinates": {json.dumps(COORDINATES)},\n "places": [\n{lines}\n]}}\n')
+        head = f'"machine": {json.dumps(machine.describe())},\n "coordinates": {json.dumps(COORDINATES)}'
+        output.write_text(f'{{{head},\n "places": [\n{lines}\n]}}\n')
 
 
 def judge() -> None:

@@ -21,6 +21,7 @@ import numpy as np
 from rich.progress import track
 
 from choque.broad.cost_table import CostTable
+from choque.lab import machine
 from choque.lab.statistics import turn_medians
 from choque.lab.stopwatch import Stopwatch
 from choque.theses.kinetic.selector import COORDINATES, DEGREE, METHODS, WEIGHTS, recommend
@@ -112,7 +113,8 @@ def make(output: Path | None) -> None:
     print_score([(place, table.choose(place["coordinates"]).method) for place in tuning])
     if output is not None:
         lines = ",\n".join(f"  {json.dumps(place)}" for place in (*seen, *tuning))
-        output.write_text(f'{{"coordinates": {json.dumps(COORDINATES)},\n "places": [\n{lines}\n]}}\n')
+        head = f'"machine": {json.dumps(machine.describe())},\n "coordinates": {json.dumps(COORDINATES)}'
+        output.write_text(f'{{{head},\n "places": [\n{lines}\n]}}\n')
 
 
 def judge() -> None:
