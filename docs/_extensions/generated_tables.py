@@ -67,13 +67,17 @@ def one_command(name: str, command: Any, heading: str) -> Iterator[str]:
     """The section of one verb."""
     yield f"{heading} `{name}`\n\n{prose(command.help)}\n"
     yield "| | |\n| --- | --- |"
+    rows: dict[str, list[str]] = {"": []}  # by the heading of the help that they stand under
     for each in command.params:
         if each.param_type_name == "argument":
-            yield f"| `{argument_word(each)}` | {cell(getattr(each, 'help', None) or '')} |"
+            rows[""].append(f"| `{argument_word(each)}` | {cell(getattr(each, 'help', None) or '')} |")
         else:
             value = f" {each.metavar}" if each.metavar else ""
             written = ", ".join(f"`{spelling}{value}`" for spelling in (*each.opts, *each.secondary_opts))
-            yield f"| {written} | {cell(each.help or '')} |"
+            panel = getattr(each, "rich_help_panel", None) or ""
+            rows.setdefault(panel, []).append(f"| {written} | {cell(each.help or '')} |")
+    for panel, lines in rows.items():
+        yield from [f"| **{panel}** | |"] * bool(panel) + lines
     yield ""
 
 

@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from choque.studio.volumes.look import VolumeLook
 
 
+def of_bodies(*names: str, **more: Any) -> Any:
+    """Return an option that the help lists under bodies."""
+    return typer.Option(*names, rich_help_panel="Bodies", **more)
+
+
+def of_volumes(*names: str, **more: Any) -> Any:
+    """Return an option that the help lists under volumes."""
+    return typer.Option(*names, rich_help_panel="Volumes", **more)
+
+
 @dataclass(frozen=True)
 class Looks:
     """What to draw and how it looks, as options of a verb."""
@@ -31,44 +41,36 @@ class Looks:
             "--camera", metavar="DIST,PITCH,YAW", help="Distance and angles in degrees, instead of the scene's camera."
         ),
     ] = None
-    fit: Annotated[
-        bool, typer.Option("--fit/--no-fit", help="Bodies: let them fill the picture, or take the scene's camera.")
-    ] = True
-    follow: Annotated[bool, typer.Option("--follow", help="Bodies: the camera follows what moves.")] = False
-    orbit: Annotated[
-        float, typer.Option("--orbit", metavar="DEGREES", help="Bodies: turn the camera by this angle in a film.")
-    ] = 0.0
-    boxes: Annotated[bool, typer.Option("--boxes", help="Bodies: show axis-aligned boxes.")] = False
-    oriented: Annotated[bool, typer.Option("--oriented-boxes", help="Bodies: show oriented boxes.")] = False
-    contacts: Annotated[bool, typer.Option("--contacts", help="Bodies: show contacts and their normals.")] = False
-    pairs: Annotated[bool, typer.Option("--pairs", help="Bodies: show candidate pairs.")] = False
-    tree: Annotated[bool, typer.Option("--tree", help="Bodies: show the tree that finds candidates.")] = False
-    since: Annotated[
-        float,
-        typer.Option(
-            "--since", metavar="T", help="Bodies: show boxes, contacts, pairs and the tree from this time on."
-        ),
-    ] = 0.0
-    caption: Annotated[
-        str | None,
-        typer.Option("--caption", metavar="TEXT", help="Text at the bottom; {time}, {frame}, {bodies}, {contacts}."),
-    ] = None
-    axes: Annotated[bool, typer.Option("--axes", help="Bodies: show the coordinate axes.")] = False
+    fit: Annotated[bool, of_bodies("--fit/--no-fit", help="Let them fill the picture, or take the scene's camera.")] = (
+        True
+    )
+    follow: Annotated[bool, of_bodies("--follow", help="The camera follows what moves.")] = False
+    boxes: Annotated[bool, of_bodies("--boxes", help="Show axis-aligned boxes.")] = False
+    oriented: Annotated[bool, of_bodies("--oriented-boxes", help="Show oriented boxes.")] = False
+    contacts: Annotated[bool, of_bodies("--contacts", help="Show contacts and their normals.")] = False
+    pairs: Annotated[bool, of_bodies("--pairs", help="Show candidate pairs.")] = False
+    tree: Annotated[bool, of_bodies("--tree", help="Show the tree that finds candidates.")] = False
+    axes: Annotated[bool, of_bodies("--axes", help="Show the coordinate axes.")] = False
     show: Annotated[
         str | None,
-        typer.Option(
-            "--show", metavar="NAMES", help="Volumes: first/second, as in 'surface,brinks xyz/triangles,box'."
+        of_volumes(
+            "--show", metavar="NAMES", help="What to draw of the first/second: 'surface,brinks xyz/triangles,box'."
         ),
     ] = None
-    no_region: Annotated[bool, typer.Option("--no-region", help="Volumes: do not draw their intersection.")] = False
+    no_region: Annotated[bool, of_volumes("--no-region", help="Do not draw their intersection.")] = False
+    caption: Annotated[
+        str | None,
+        typer.Option(
+            "--caption", metavar="TEXT", help="Text at the bottom, with {time}, {frame}, {bodies} or {contacts}."
+        ),
+    ] = None
     draft: Annotated[bool, typer.Option("--draft", help="Faster: no shadows, no smooth edges.")] = False
     option: Settings = None
     as_json: AsJson = False
 
-    @property
-    def request(self) -> dict[str, Any]:
-        """The arguments that requests of pictures and films share."""
-        return {"parameters": read_settings(self.option), "look": self._look(), "volumes": self._volume_look()}
+    def request(self, **film: Any) -> dict[str, Any]:
+        """Return the arguments that requests of pictures and films share; ``film`` is more of the look of a film."""
+        return {"parameters": read_settings(self.option), "look": self._look(film), "volumes": self._volume_look()}
 
     def report(self, output: str, description: str) -> None:
         """Print what was written, and what it shows."""
@@ -79,7 +81,7 @@ class Looks:
 
             typer.echo(f"{output}: {plain(description)}")
 
-    def _look(self) -> Look:
+    def _look(self, film: dict[str, Any]) -> Look:
         from choque.studio.film import Look
 
         return Look(
@@ -87,17 +89,16 @@ class Looks:
             camera=read_camera(self.camera),
             fit=self.fit,
             follow=self.follow,
-            orbit=self.orbit,
             boxes=self.boxes,
             oriented_boxes=self.oriented,
             contacts=self.contacts,
             pairs=self.pairs,
             tree=self.tree,
-            since=self.since,
             caption=self.caption,
             axes=self.axes,
             shadows=not self.draft,
             smoothing=1 if self.draft else 2,
+            **film,
         )
 
     def _volume_look(self) -> VolumeLook:

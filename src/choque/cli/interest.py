@@ -17,7 +17,7 @@ ConfigFile = Annotated[
 
 
 def interest() -> None:
-    """Measure how fast bodies that move find those near them.
+    """Measure how fast moving bodies find their neighbours.
 
     Each body has an area around it, and keeps a list of the others in it. A file of settings says how many bodies
     there are, how they move, and by which method the lists are kept; the arena is that of a thesis on shared worlds.

@@ -27,7 +27,9 @@ def join(
     b: BoxFile,
     iou: Annotated[
         float | None,
-        typer.Option("--iou", metavar="T", help="Only pairs with this intersection over union.", show_default=False),
+        typer.Option(
+            "--iou", metavar="T", help="Only pairs with at least this intersection over union.", show_default=False
+        ),
     ] = None,
     over: Over = "union",
     method: Method = "auto",
@@ -40,9 +42,9 @@ def join(
     half_open: HalfOpen = False,
     threads: Threads = None,
 ) -> None:
-    """Find every pair of a box of one file and a box of another that overlap.
+    """Find the overlapping pairs between the boxes of two files.
 
-    Where both files name the image of each box, boxes of different images are no pairs.
+    Where both files name the image of each box, boxes of different images are not paired.
 
     Try:
       choque join detections.csv truth.csv --iou 0.5

@@ -57,7 +57,7 @@ def pairs(
         typer.Option(
             "--memory",
             metavar="SIZE",
-            help="Search from file to file in so much memory, as in 4GiB.",
+            help="Search from file to file within this much memory, such as 4GiB.",
             show_default=False,
         ),
     ] = None,
@@ -66,7 +66,7 @@ def pairs(
         typer.Option("--workers", metavar="N", help="Processes, with --memory; default: all.", show_default=False),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="With --memory: say what it would take, and do nothing.")
+        bool, typer.Option("--explain", help="With --memory: print the plan, and search nothing.")
     ] = False,
     as_json: AsJson = False,
     half_open: HalfOpen = False,

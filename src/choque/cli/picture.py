@@ -43,6 +43,6 @@ def picture(
     if len(words) < 2:
         raise InvalidInput("Give what to draw and the .png file to write, in this order.")
     *things, output = words
-    request = PictureRequest(frame=frame, time=time, **looks.request)
+    request = PictureRequest(frame=frame, time=time, **looks.request())
     with as_far_as_it_goes(things):
         looks.report(output, draw_picture(Path(output), things, study=looks.study, request=request))

@@ -25,7 +25,7 @@ def suppress(
     ],
     iou: Annotated[float, typer.Option("--iou", metavar="T", help="Overlaps above this are suppressed.")] = 0.5,
     over: Over = "union",
-    merge: Annotated[bool, typer.Option("--merge", help="Merge boxes from this overlap on instead.")] = False,
+    merge: Annotated[bool, typer.Option("--merge", help="Merge boxes with at least this overlap, instead.")] = False,
     score: Annotated[
         str | None, typer.Option("--score", metavar="COLUMN", help="Column of the scores.", show_default=False)
     ] = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from choque.cli._looks import Looks
+from choque.cli._looks import Looks, of_bodies
 from choque.cli._options import spread
 from choque.cli._recordings import as_far_as_it_goes
 
@@ -37,10 +37,14 @@ def video(
     speed: Annotated[float, typer.Option("--speed", metavar="X", help="0.5 is slow motion.")] = 1.0,
     shot: Annotated[
         float | None,
-        typer.Option(
-            "--shot", metavar="S", help="Scenes of bodies: shoot a heavy ball at them at this time of the film."
-        ),
+        of_bodies("--shot", metavar="S", help="Shoot a heavy ball at those of a scene at this time of the film."),
     ] = None,
+    orbit: Annotated[
+        float, of_bodies("--orbit", metavar="DEGREES", help="Turn the camera by this angle in the course of the film.")
+    ] = 0.0,
+    since: Annotated[
+        float, of_bodies("--since", metavar="T", help="Show boxes, contacts, pairs and the tree from this time on.")
+    ] = 0.0,
     frame: Annotated[int, typer.Option("--frame", metavar="K", help="The frame to draw to a .png.")] = 0,
 ) -> None:
     """Film a scene, a recording, polygons or volumes.
@@ -67,10 +71,11 @@ def video(
     *things, output = words
     with as_far_as_it_goes(things):
         if Path(output).suffix.lower() == ".png":
-            still = PictureRequest(frame=frame, **looks.request)
+            still = PictureRequest(frame=frame, **looks.request())
             description = draw_picture(Path(output), things, study=looks.study, request=still)
         else:
-            request = FilmRequest(seconds=seconds, frames_per_second=fps, speed=speed, shot=shot, **looks.request)
+            shared = looks.request(orbit=orbit, since=since)
+            request = FilmRequest(seconds=seconds, frames_per_second=fps, speed=speed, shot=shot, **shared)
             with shown() as report:
                 description = draw_film(output, things, study=looks.study, request=request, progress=report)
         looks.report(output, description)

@@ -25,28 +25,38 @@ VolumeFile = Annotated[
         show_default=False,
     ),
 ]
-Above = Annotated[float | None, typer.Option("--above", metavar="V", help="Scans: keep voxels above this value.")]
-Below = Annotated[float | None, typer.Option("--below", metavar="V", help="Scans: keep voxels below this value.")]
-Label = Annotated[int | None, typer.Option("--label", metavar="N", help="Scans: keep voxels with this value.")]
-Axes = Annotated[str | None, typer.Option("--axes", metavar="ORDER", help="TIFF and NumPy arrays: zyx or xyz.")]
-World = Annotated[str, typer.Option("--world", metavar="FRAME", help="World axes: LPS, as DICOM, or RAS, as NIfTI.")]
-Spacing = Annotated[
-    str | None, typer.Option("--spacing", metavar="X,Y,Z", help="Scans: edges of a voxel, if the file has none.")
-]
-Straighten = Annotated[bool, typer.Option("--straighten", help="Scans: resample oblique axes to those of the world.")]
+
+
+def of_scans(*names: str, **more: Any) -> Any:
+    """Return an option that the help lists under scans."""
+    return typer.Option(*names, rich_help_panel="Scans", **more)
+
+
+def of_meshes(*names: str, **more: Any) -> Any:
+    """Return an option that the help lists under meshes."""
+    return typer.Option(*names, rich_help_panel="Meshes", **more)
+
+
+Above = Annotated[float | None, of_scans("--above", metavar="V", help="Keep voxels above this value.")]
+Below = Annotated[float | None, of_scans("--below", metavar="V", help="Keep voxels below this value.")]
+Label = Annotated[int | None, of_scans("--label", metavar="N", help="Keep voxels with this value.")]
+Axes = Annotated[str | None, of_scans("--axes", metavar="ORDER", help="TIFF and NumPy arrays: zyx or xyz.")]
+World = Annotated[str, of_scans("--world", metavar="FRAME", help="World axes: LPS, as DICOM, or RAS, as NIfTI.")]
+Spacing = Annotated[str | None, of_scans("--spacing", metavar="X,Y,Z", help="Edges of a voxel, if the file has none.")]
+Straighten = Annotated[bool, of_scans("--straighten", help="Resample oblique axes to those of the world.")]
 Series = Annotated[
     str | None,
-    typer.Option("--series", metavar="NAME", help="DICOM folders: a series by description, number or identifier."),
+    of_scans("--series", metavar="NAME", help="DICOM folders: a series by description, number or identifier."),
 ]
 PerUnit = Annotated[
-    float | None, typer.Option("--voxels-per-unit", metavar="N", help="Meshes: resolution, without another scan.")
+    float | None, of_meshes("--voxels-per-unit", metavar="N", help="Resolution, if no other file has voxels.")
 ]
-Fill = Annotated[str, typer.Option("--fill", metavar="HOW", help="Meshes: solid or surface.")]
+Fill = Annotated[str, of_meshes("--fill", metavar="HOW", help="solid or surface.")]
 Conservative = Annotated[
     bool | None,
-    typer.Option(
+    of_meshes(
         "--conservative/--centres",
-        help="Meshes: every voxel that a triangle touches (default of collide), or those whose centre is inside.",
+        help="Every voxel that a triangle touches (default of collide), or those whose centre is inside.",
     ),
 ]
 Largest = Annotated[bool, typer.Option("--largest", help="Keep the largest connected part of each file.")]
