@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import helper, inline, kernel
+from choque._core.kernel import helper, kernel
 from choque._core.registry import Registry
 from choque._core.threads import over_ranges, resolve_count
 from choque._core.types import F64, I32, Bools, Floats, Integer, Pairs
@@ -224,12 +224,12 @@ def limit_speeds(bodies: State, max_speed: float | None, max_spin: float | None)
 def _integrate(first: int, last: int, motion: _Motion, dt: float, max_speed: float, max_spin: float) -> None:
     position, rotation, velocity, angular_velocity, acceleration, inertia, static = motion
     for row in range(first, last):
-        _limit(velocity, row, max_speed)
-        _limit(angular_velocity, row, max_spin)
+        limit(velocity, row, max_speed)
+        limit(angular_velocity, row, max_spin)
         before = point_of(velocity, row)
         for axis in range(3):
             velocity[row, axis] += acceleration[row, axis] * dt
-        _limit(velocity, row, max_speed)
+        limit(velocity, row, max_speed)
         for axis in range(3):  # the mean speed keeps to the limit, and is exact where none is exceeded
             position[row, axis] += (0.5 * before[axis] + 0.5 * velocity[row, axis]) * dt
         spin = point_of(angular_velocity, row)
@@ -240,7 +240,7 @@ def _integrate(first: int, last: int, motion: _Motion, dt: float, max_speed: flo
             turn_by(rotation, row, scaled(spin, dt))
         else:
             store(angular_velocity, row, free_turn(rotation, row, spin, moments, dt))
-            _limit(angular_velocity, row, max_spin)
+            limit(angular_velocity, row, max_spin)
 
 
 @helper
@@ -284,14 +284,14 @@ def free_turn(rotation: Any, row: Integer, spin: Vector, moments: Vector, dt: fl
     return after
 
 
-@inline
-def _limit(vectors: Any, row: Any, maximum: float) -> None:
+@helper
+def limit(vectors: Any, row: Integer, maximum: float) -> None:
     """Scale vector ``row`` down to the length ``maximum`` where it is longer."""
     squared = 0.0
     for axis in range(3):
         squared += np.float64(vectors[row, axis]) ** 2
     if squared > maximum * maximum:
-        scale = maximum / np.sqrt(squared)
+        scale = maximum / math.sqrt(squared)
         for axis in range(3):
             vectors[row, axis] *= scale
 

@@ -16,7 +16,7 @@ from choque._core import memory
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.types import F64, I8, I32, U8, Floats, Integer, Rows
 from choque._core.vector import Vector, scaled
-from choque.dynamics.response import free_turn, turn_by
+from choque.dynamics.response import free_turn, limit, turn_by
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
@@ -238,15 +238,3 @@ def through(rotation: Any, body: Integer, vector: Vector, moments: Vector) -> Ve
         own = moments[axis] * (a * vector[0] + b * vector[1] + c * vector[2])
         x, y, z = x + own * a, y + own * b, z + own * c
     return x, y, z
-
-
-@helper
-def limit(vectors: Any, row: Integer, maximum: float) -> None:
-    """Scale vector ``row`` down to the length ``maximum`` where it is longer."""
-    squared = 0.0
-    for axis in range(3):
-        squared += np.float64(vectors[row, axis]) ** 2
-    if squared > maximum * maximum:
-        scale = maximum / math.sqrt(squared)
-        for axis in range(3):
-            vectors[row, axis] *= scale

@@ -1,19 +1,20 @@
-"""Vector code for contacts and their bodies: four lanes for each contact, one contact or two at a time.
+"""Vector code for contacts and their bodies: four lanes for each contact, one contact or four at a time.
 
-Rows of contacts are in float32, bodies and all arithmetic in float64. Numbers of a contact are in all of its four
-lanes. Two contacts that share no body are solved at once: a contact is a long chain of operations that wait for each
-other, and two chains side by side take hardly longer than one. Results are the same bit for bit.
+Bodies are in float64, rows of contacts in float32, and so is the arithmetic between them: what two velocities differ by
+is found in float64 and then rounded, and an impulse in float32 changes both bodies in float64. Numbers of a contact are
+in all of its four lanes. Four contacts that share no body are solved at once: a contact is a long chain of operations
+that wait for each other, and four chains side by side take hardly longer than one. Results are the same bit for bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from llvmlite import ir
 
-from choque._core.kernel import forceinline
+from choque._core.kernel import helper
 from choque._core.lane_code import I32, I64, Array, Code, Int, Pointer, Real, operation
 from choque._core.types import Integer
 
@@ -29,18 +30,29 @@ Five numbers each: 1/h, the greatest speed at which bodies are pushed apart, the
 much of a change of speed is demanded at once, and how much of the impulse so far is given up.
 """
 
+AT_ONCE = 4  # contacts that are solved at once, if they share no body that moves
+
 Contact: TypeAlias = tuple[Any, Any, Any]  # the row of a contact, and the rows of its bodies A and B
 
 
-@forceinline
-def are_apart(a: Integer, b: Integer, c: Integer, d: Integer, moving: Integer) -> bool:
-    """Tell whether the contacts of ``a`` and ``b`` and of ``c`` and ``d`` can be solved at once.
+@helper
+def group_contacts(first: Integer, last: Integer, ones: Any, others: Any, moving: Integer, group: Any) -> None:
+    """Write to ``group`` how many of the contacts from each one on are solved at once: `AT_ONCE` or 1.
 
-    They share no body that moves, and of both the same body is static, or none.
+    Those share no body that moves, and of all of them the same body is static, or none.
     """
-    alike: bool = (a < moving) == (c < moving) and (b < moving) == (d < moving)
-    shares = a == d or b == c or (a == c and a < moving) or (b == d and b < moving)
-    return alike and not shares
+    t = first
+    while t < last:
+        a_moves, b_moves = ones[t] < moving, others[t] < moving
+        fits = t + AT_ONCE <= last
+        for u in range(t + 1, t + AT_ONCE if fits else t):
+            a, b = ones[u], others[u]
+            fits &= (a < moving) == a_moves and (b < moving) == b_moves
+            for v in range(t, u):
+                fits &= not (a_moves and (a == ones[v] or a == others[v]))
+                fits &= not (b_moves and (b == ones[v] or b == others[v]))
+        group[t] = AT_ONCE if fits else 1
+        t += group[t]
 
 
 def _begin(code: Code, speed: Pointer, given: Pointer, pull: Pointer, row: Any, h: Any, is_later: Any) -> None:
@@ -69,16 +81,17 @@ def begin_row(speed: Array, given: Array, pull: Array, row: Int, h: Real, is_lat
 
 
 class Four:
-    """Writes the code; ``width`` is that of a row."""
+    """Writes the code; ``width`` is that of a row, and ``is_wide`` tells whether all arithmetic is in float64."""
 
     width: ClassVar[int]
+    is_wide: ClassVar[bool] = False
 
     def __init__(self, code: Code, speed: Pointer, rows: Pointer, *contacts: Contact) -> None:
         self.code, self.builder, self.rows, self.speed = code, code.builder, rows, speed
         self.starts = [code.times(t, self.width) for t, _, _ in contacts]
         self.bodies = [[code.times(contact[side], 16) for contact in contacts] for side in (1, 2)]
         self.quarters = range(0, 4 * len(contacts), 4)
-        self.kind = ir.VectorType(speed.element, 4 * len(contacts))
+        self.kind = ir.VectorType((speed if self.is_wide else rows).element, 4 * len(contacts))
         self.zero, self.one = (ir.Constant(self.kind, [number] * self.kind.count) for number in (0.0, 1.0))
         self.scales = [self.lane(self.of_bodies(bodies, SCALE - 3), 3) for bodies in self.bodies]
         self.velocities, self.spins = ([self.of_bodies(bodies, at) for bodies in self.bodies] for at in (V, W))
@@ -88,43 +101,57 @@ class Four:
     def four(self, at: int, sources: list[Pointer] | None = None) -> Any:
         """Load four numbers of each row, which may be in arrays of their own, as wide as the rows."""
         short = ir.VectorType(self.rows.element, 4)
-        found = [
+        return self._joined(
             self.code.load(source, self.code.plus(start, at), short)
             for start, source in zip(self.starts, sources or [self.rows] * len(self.starts), strict=True)
-        ]
-        return self.builder.fpext(self._joined(found), self.kind)
+        )
 
     def get(self, at: int) -> Any:
         """Load a number of each row into all of its lanes."""
         return self.lane(self.four(at - at % 4), at % 4)
 
     def put(self, value: Any, at: int, count: int = 1) -> Any:
-        """Store the first ``count`` lanes of each row, 1 or 4; return what was stored, rounded to float32."""
-        short = self.builder.fptrunc(value, ir.VectorType(self.rows.element, self.kind.count))
+        """Store the first ``count`` lanes of each row, 1 or 4, rounded to float32; return ``value``."""
+        short = self.narrow(value) if self.is_wide else value
         for start, lane in zip(self.starts, self.quarters, strict=True):
             lanes = range(lane, lane + 4)
             own = self.code.shuffle(short, short, list(lanes)) if count > 1 else None
             own = self.builder.extract_element(short, I32(lane)) if own is None else own
             self.code.store(own, self.rows, self.code.plus(start, at))
-        return self.builder.fpext(short, self.kind)
+        return value
+
+    def narrow(self, value: Any) -> Any:
+        """Return a vector in float32."""
+        return self.builder.fptrunc(value, ir.VectorType(self.rows.element, self.kind.count))
 
     def of_bodies(self, bodies: list[Any], at: int) -> Any:
         """Load four numbers of each body."""
         short = ir.VectorType(self.speed.element, 4)
-        return self._joined([self.code.load(self.speed, self.code.plus(body, at), short) for body in bodies])
+        return self._joined(self.code.load(self.speed, self.code.plus(body, at), short) for body in bodies)
 
-    def keep(self, value: Any, bodies: list[Any], at: int) -> None:
-        """Store four numbers of each body."""
-        for body, lane in zip(bodies, self.quarters, strict=True):
-            own = self.code.shuffle(value, value, list(range(lane, lane + 4)))
-            self.code.store(own, self.speed, self.code.plus(body, at))
+    def change(self, moving: Any, push: Any, spins: list[Any]) -> None:
+        """Add to the velocities and ``spins`` of the bodies that move: A is pushed by −``push``, B by ``push``."""
+        wide = ir.VectorType(self.speed.element, self.kind.count)
+        push = self.builder.fpext(push, wide)
+        for side, change in enumerate((self.sub, self.add)):
+            after = [change(self.velocities[side], self.mul(self.scales[side], push))]
+            after += [self.add(self.spins[side], self.builder.fpext(spin, wide)) for spin in spins[side : side + 1]]
+            with self.builder.if_then(self.moves(side, moving), likely=True):
+                for at, value in zip((V, W), after, strict=False):
+                    for body, lane in zip(self.bodies[side], self.quarters, strict=True):
+                        own = self.code.shuffle(value, value, list(range(lane, lane + 4)))
+                        self.code.store(own, self.speed, self.code.plus(body, at))
 
     def moves(self, side: int, moving: Any) -> Any:
         """Tell whether the bodies of this side are not static."""
         return self.builder.icmp_signed("<", self.bodies[side][0], self.code.times(moving, 16))
 
-    def _joined(self, parts: list[Any]) -> Any:
-        return parts[0] if len(parts) == 1 else self.code.shuffle(parts[0], parts[1], list(range(8)))
+    def _joined(self, parts: Iterable[Any]) -> Any:
+        found = list(parts)
+        while len(found) > 1:
+            lanes = list(range(2 * found[0].type.count))
+            found = [self.code.shuffle(found[at], found[at + 1], lanes) for at in range(0, len(found), 2)]
+        return found[0]
 
     def bias(self, rates: Pointer, which: Any) -> list[Any]:
         """Load the five numbers of a bias, each into all lanes: see `FREE`."""
@@ -187,29 +214,41 @@ class Four:
         """Return the greater one."""
         return self.builder.select(self.more(one, other), one, other)
 
-    def share(self, most: Any, square: Any) -> Any:
-        """Return by what a vector of length √``square`` is multiplied so that it is no longer than ``most``."""
-        two = ir.VectorType(self.speed.element, 2)
-        ends = [0, self.kind.count - 4]
-        most, square = (self.code.shuffle(each, each, ends) for each in (most, square))
-        one = ir.Constant(two, [1.0, 1.0])
+    def share(self, most: Any, parts: list[tuple[Any, int]]) -> Any:
+        """Return by what a vector of lanes ``parts`` is multiplied so that it is no longer than ``most``.
+
+        In float64: the squares of impulses of very heavy or light bodies are not in the range of float32.
+        """
+        short = ir.VectorType(self.speed.element, max(2, len(self.starts)))  # LLVM 22 fails on vectors of one
+        starts = [at % self.kind.count for at in range(0, 4 * short.count, 4)]
+        most, *own = (
+            self.builder.fpext(self.code.shuffle(each, each, [lane + at for at in starts]), short)
+            for each, lane in ((most, 0), *parts)
+        )
+        one, square = ir.Constant(short, [1.0] * short.count), self.add(*(self.mul(each, each) for each in own))
         is_over = self.more(square, self.mul(most, most))
-        root = self.code.call("llvm.sqrt.v2f64", two, [self.builder.select(is_over, square, one)])
+        root = self.code.call(f"llvm.sqrt.v{short.count}f64", short, [self.builder.select(is_over, square, one)])
         found = self.builder.select(is_over, self.builder.fdiv(most, root), one)
+        found = self.builder.fptrunc(found, ir.VectorType(self.rows.element, short.count))
         return self.code.shuffle(found, found, [lane // 4 for lane in range(self.kind.count)])
 
     def between(self, velocities: list[Any]) -> Any:
         """Return how the velocity of B differs from that of A, or the way."""
-        return self.sub(self.mul(self.scales[1], velocities[1]), self.mul(self.scales[0], velocities[0]))
+        found = self.sub(self.mul(self.scales[1], velocities[1]), self.mul(self.scales[0], velocities[0]))
+        return found if self.is_wide else self.narrow(found)
 
 
-def for_one_and_two(made: type[Four], write: Callable[..., None]) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Return writers of an operation on one contact, and on a contact and the next one; ``write`` writes either."""
+def for_one_and_more(made: type[Four], write: Callable[..., None]) -> list[Callable[..., None]]:
+    """Return writers of an operation on contact ``t``, and on `AT_ONCE` from there on; ``write`` writes either."""
 
-    def one(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, *others: Any) -> None:
-        write(made(code, speed, rows, (t, a, b)), *others)
+    def writer(count: int) -> Callable[..., None]:
+        def of_rows(code: Code, speed: Any, rows: Any, ones: Any, others: Any, t: Any, *rest: Any) -> None:
+            contacts = [
+                (row, *(code.builder.sext(code.load(each, row), I64) for each in (ones, others)))
+                for row in (code.plus(t, at) for at in range(count))
+            ]
+            write(made(code, speed, rows, *contacts), *rest)
 
-    def two(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, c: Any, d: Any, *others: Any) -> None:
-        write(made(code, speed, rows, (t, a, b), (code.plus(t, 1), c, d)), *others)
+        return of_rows
 
-    return one, two
+    return [writer(1), writer(AT_ONCE)]

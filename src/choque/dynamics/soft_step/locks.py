@@ -16,8 +16,8 @@ import numpy as np
 from choque._core.kernel import helper, kernel
 from choque._core.types import U8, Bools, Integer, Rows
 from choque._core.vector import Vector
-from choque.dynamics.response import turn_by
-from choque.dynamics.soft_step.bodies import LIGHTNESS, Columns, SolverBodies, limit, scaled_sum, through
+from choque.dynamics.response import limit, turn_by
+from choque.dynamics.soft_step.bodies import LIGHTNESS, Columns, SolverBodies, scaled_sum, through
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 
 STIFF = 1e-4  # the root of how much of the inverse mass is left along what is locked

@@ -36,6 +36,8 @@ from choque.dynamics.soft_step.rows import (
 class _Maker(Manifold):
     """Writes the code that makes the rows of two manifolds from what is kept of them."""
 
+    is_wide = True
+
     def load(self, array: Pointer, rows: list[Any], width: int, at: int) -> Any:
         """Load four numbers of a row of each manifold."""
         short, places = (

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.types import F32, F64, I32, Integer, Rows
+from choque._core.types import F32, I32, U8, Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.soft_step.bodies import FRICTION, RADIUS, RESTITUTION, ROLLING, SURFACE, SolverBodies, scaled_sum
-from choque.dynamics.soft_step.four import FREE, MOVED, SCALE, SOFT, STATIC, TURNED, V, W, are_apart
+from choque.dynamics.soft_step.four import FREE, MOVED, SCALE, SOFT, STATIC, TURNED, V, W, group_contacts
 from choque.dynamics.soft_step.making import make_rows
 from choque.dynamics.soft_step.rows import (
     APPROACH,
@@ -38,7 +38,7 @@ from choque.dynamics.soft_step.rows import (
     T2,
     TWIST,
     solve_row,
-    solve_two_rows,
+    solve_rows,
     warm_row,
 )
 from choque.dynamics.soft_step.spheres import rebound
@@ -63,6 +63,7 @@ class ManifoldRows(NamedTuple):
     point_count: I32
     row: F32  # (t, 112): see `rows`
     held: F32  # (t, 13): what is held after the step, see `Kept`
+    group: U8  # (t,): see `group_contacts`
 
 
 @helper
@@ -118,8 +119,9 @@ def prepare_manifolds(
 
 @helper
 def warm_manifolds(first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer) -> None:
-    """Apply the impulses so far."""
+    """Apply the impulses so far, and group the manifolds for what follows."""
     a_row, b_row, _, row = rows[:4]
+    group_contacts(first, last, a_row, b_row, moving, rows.group)
     for t in range(first, last):
         warm_row(bodies[0], row, t, a_row[t], b_row[t], moving)
         if row[t, ROLL_LIMIT] > 0:
@@ -147,7 +149,7 @@ def _store(rows: ManifoldRows, t: Integer, threshold: float) -> None:
 
 @helper
 def solve_manifolds(
-    first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer, rates: F64, how: tuple[Any, ...]
+    first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer, rates: F32, how: tuple[Any, ...]
 ) -> None:
     """Normal impulses of all points, then twist and friction.
 
@@ -159,22 +161,18 @@ def solve_manifolds(
     speed, (has_bias, stores, threshold) = bodies[0], how
     t = first
     while t < last:
-        a, b = a_row[t], b_row[t]
-        which = FREE if not has_bias else SOFT if a < moving and b < moving else STATIC
-        if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
-            c, d = a_row[t + 1], b_row[t + 1]
-            solve_two_rows(speed, row, t, a, b, c, d, moving, rates, which)
-            if row[t + 1, ROLL_LIMIT] > 0 and not has_bias:
-                _roll(row, t + 1, c, d, bodies, moving)
-            step = 2
+        which = FREE if not has_bias else SOFT if a_row[t] < moving and b_row[t] < moving else STATIC
+        after = t + rows.group[t]
+        if after > t + 1:
+            solve_rows(speed, row, a_row, b_row, t, moving, rates, which)
         else:
-            solve_row(speed, row, t, a, b, moving, rates, which)
-            step = 1
-        if row[t, ROLL_LIMIT] > 0 and not has_bias:
-            _roll(row, t, a, b, bodies, moving)
-        for done in range(t, t + step if stores else t):
-            _store(rows, done, threshold)
-        t += step
+            solve_row(speed, row, a_row, b_row, t, moving, rates, which)
+        while t < after:
+            if row[t, ROLL_LIMIT] > 0 and not has_bias:
+                _roll(row, t, a_row[t], b_row[t], bodies, moving)
+            if stores:
+                _store(rows, t, threshold)
+            t += 1
 
 
 @helper

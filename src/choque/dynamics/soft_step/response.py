@@ -98,8 +98,9 @@ class SoftStep(Response):
         self._hulls: Any = None
         self._faces = HullFaces.of(None)
         none = np.empty(0, np.int32)
-        spheres = SphereRows(none, none, _NO_ROWS, _NO_ROWS, np.empty(0, np.float32), _NO_ROWS)
-        self._solved = spheres, ManifoldRows(none, none, none, _NO_ROWS, _NO_ROWS)
+        no_groups = np.empty(0, np.uint8)
+        spheres = SphereRows(none, none, _NO_ROWS, _NO_ROWS, np.empty(0, np.float32), _NO_ROWS, no_groups)
+        self._solved = spheres, ManifoldRows(none, none, none, _NO_ROWS, _NO_ROWS, no_groups)
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -304,7 +305,8 @@ class SoftStep(Response):
         live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, self._touched)
         count, width = len(live), sphere_rows.WIDTH
         given = _rows(count, width), _rows(has_extras * count, width)
-        made = SphereRows._make((*np.empty((2, count), np.int32), *given, np.empty(count, np.float32), held[1]))
+        others = np.empty(count, np.float32), held[1], np.empty(count, np.uint8)
+        made = SphereRows._make((*np.empty((2, count), np.int32), *given, *others))
         _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, made)
         return live, begins, made, held
 
@@ -321,7 +323,8 @@ class SoftStep(Response):
         self._found_count = len(stale)
         live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, self._touched)
         empty = _rows(len(live), manifold_rows.WIDTH)
-        made = ManifoldRows._make((*np.empty((3, len(live)), np.int32), empty, held[1]))
+        given = empty, held[1], np.empty(len(live), np.uint8)
+        made = ManifoldRows._make((*np.empty((3, len(live)), np.int32), *given))
         _share(prepare_manifolds, len(live), thread_count, live, kept[2:], rows, moving, made)
         return live, begins, made, held
 

@@ -2,10 +2,10 @@
 
 Points are solved one after another: with the matrix of how an impulse at one point changes the speed at the others, a
 point costs one multiplication of a vector. Points that are not there have no mass and stay at 0. Each pass is written
-twice, as plain Python and as LLVM code on vectors; `four` says how. Products and sums are not fused, so that
-processors agree. Rows are in float32: a pass is bound by the memory that it reads, and seven digits are more than a
-spring needs. All arithmetic and the bodies are in float64, and both bodies of a contact get the same
-impulse along the same normal, so momentum is kept to the last bits of float64.
+twice, as plain Python in float64 and as LLVM code on vectors; `four` says how. Products and sums are not fused, so that
+processors agree. Rows and arithmetic are in float32: half as wide, without conversions on the way, and seven digits are
+more than a spring needs. Bodies are in float64, and both bodies of a contact get the same impulse, so momentum is kept
+to the last bits of float64.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from choque._core.lane_code import Array, Code, Int, Pointer, operation
-from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, Four, V, W, for_one_and_two
+from choque.dynamics.soft_step.four import AT_ONCE, MOVED, SCALE, TURNED, Four, V, W, for_one_and_more
 
 # Places in a row. First columns of four points: what a unit impulse does to the spin of A (12) and of B (12), the gap,
 # the mass, the impulse, its greatest value, the approach, and the lever for the twist; then how an impulse at the first
@@ -70,33 +70,26 @@ class Manifold(Four):
         self.put(self.most(now, self.four(GREATEST)), GREATEST, 4)
         return self.sub(now, before)
 
-    def apply(self, moving: Any, push: Any, spin_a: Any, spin_b: Any) -> None:
-        """Apply the impulse ``push`` to the bodies that move, and add to their spins."""
-        for side, (spin, change) in enumerate(((spin_a, self.sub), (spin_b, self.add))):
-            moves = self.moves(side, moving)
-            velocity = change(self.velocities[side], self.mul(self.scales[side], push))
-            self.velocities[side] = self.builder.select(moves, velocity, self.velocities[side])
-            self.spins[side] = self.builder.select(moves, self.add(self.spins[side], spin), self.spins[side])
+    def rub(self, between: Any, spins: list[Any], weights: list[Any]) -> tuple[Any, list[Any]]:
+        """Write the code of twist, then of friction along both tangents; return the push, and the change of each spin.
 
-    def rub(self, moving: Any) -> None:
-        """Write the code of twist, then of friction along both tangents."""
+        ``between`` and ``spins`` are as the normal impulses leave them; ``weights`` are 0 for static bodies.
+        """
         impulse, mu = self.four(IMPULSE), self.get(MU)
-        one, other = (self.mul(self.four(place), spin) for place, spin in zip((TA, TB), self.spins, strict=True))
         most = self.mul(mu, self.total(self.mul(impulse, self.four(LEVER))))
         old = self.get(TWIST)
-        twist = self.sub(old, self.mul(self.get(TWIST_MASS), self.total(self.add(one, other))))
+        about = [self.four(place) for place in (TA, TB)]
+        turning = self.total(self.add(*(self.mul(each, spin) for each, spin in zip(about, spins, strict=True))))
+        twist = self.sub(old, self.mul(self.get(TWIST_MASS), turning))
         least = self.builder.fneg(most)
         twist = self.builder.select(self.more(twist, most), most, twist)
         twist = self.put(self.builder.select(self.more(least, twist), least, twist), TWIST)
-        turn = self.sub(twist, old)
-        self.apply(moving, self.zero, self.mul(turn, self.four(TA)), self.mul(turn, self.four(TB)))
-        between = self.between(self.velocities)
+        turns = [self.mul(self.sub(twist, old), each) for each in about]
+        spins = [self.add(*each) for each in zip(spins, map(self.mul, weights, turns), strict=True)]
         slides = []
         for tangent, first, second, drive in ((T1, FA1, FB1, DRIVE1), (T2, FA2, FB2, DRIVE2)):
             slide = self.mul(self.four(tangent), between)
-            slide = self.add(
-                slide, self.mul(self.four(first), self.spins[0]), self.mul(self.four(second), self.spins[1])
-            )
+            slide = self.add(slide, self.mul(self.four(first), spins[0]), self.mul(self.four(second), spins[1]))
             slides.append(self.add(self.total(slide), self.get(drive)))
         k11, k12, k22 = (self.get(INVERSE + part) for part in range(3))
         before = self.get(SLIDE1), self.get(SLIDE2)
@@ -104,22 +97,14 @@ class Manifold(Four):
             self.sub(before[0], self.add(self.mul(k11, slides[0]), self.mul(k12, slides[1]))),
             self.sub(before[1], self.add(self.mul(k12, slides[0]), self.mul(k22, slides[1]))),
         ]
-        most = self.mul(mu, self.total(impulse))
-        share = self.share(most, self.add(*(self.mul(each, each) for each in after)))
+        share = self.share(self.mul(mu, self.total(impulse)), [(each, 0) for each in after])
         after = [self.put(self.mul(each, share), at) for each, at in zip(after, (SLIDE1, SLIDE2), strict=True)]
-        one, other = (self.sub(now, then) for now, then in zip(after, before, strict=True))
-        push, turn_a, turn_b = (
+        one, other = map(self.sub, after, before)
+        push, *rubbed = (
             self.add(self.mul(one, self.four(first)), self.mul(other, self.four(second)))
             for first, second in ((T1, T2), (FA1, FA2), (FB1, FB2))
         )
-        self.apply(moving, push, turn_a, turn_b)
-
-    def finish(self, moving: Any) -> None:
-        """Store the velocities of the bodies that move."""
-        for side, bodies in enumerate(self.bodies):
-            with self.builder.if_then(self.moves(side, moving)):
-                self.keep(self.velocities[side], bodies, V)
-                self.keep(self.spins[side], bodies, W)
+        return push, list(map(self.add, turns, rubbed))
 
 
 def _warm(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: Any) -> None:
@@ -132,8 +117,7 @@ def _warm(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: Any
     for place, first, second, about in ((JA, FA1, FA2, TA), (JB, FB1, FB2, TB)):
         rub = four.add(four.mul(one, four.four(first)), four.mul(two, four.four(second)))
         spins.append(four.add(four.turned(place, impulse), rub, four.mul(twist, four.four(about))))
-    four.apply(moving, push, *spins)
-    four.finish(moving)
+    four.change(moving, push, spins)
 
 
 @operation(_warm)
@@ -145,12 +129,13 @@ def warm_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int) -> 
 
 
 def _solve(four: Manifold, moving: Any, rates: Pointer, which: Any) -> None:
-    """Write the code of solving one manifold, or two."""
+    """Write the code of solving one manifold, or more."""
     select = four.builder.select
     inverse_h, push, rate, scale, keep = four.bias(rates, which)
-    closing = four.at_points(four.between(four.velocities), four.spins)
+    between, spins = four.between(four.velocities), [four.narrow(spin) for spin in four.spins]
+    closing = four.at_points(between, spins)
     way, turned = ([four.of_bodies(bodies, at) for bodies in four.bodies] for at in (MOVED, TURNED))
-    moved = four.at_points(four.between(way), turned)
+    moved = four.at_points(four.between(way), [four.narrow(each) for each in turned])
     gap, mass, before = four.add(four.four(GAP), moved), four.four(MASS), four.four(IMPULSE)
     apart = four.more(gap, four.zero)
     near = four.most(four.mul(rate, gap), four.sub(four.zero, push))
@@ -158,28 +143,34 @@ def _solve(four: Manifold, moving: Any, rates: Pointer, which: Any) -> None:
     given_up = four.mul(select(apart, four.zero, keep), before)
     start = four.sub(four.sub(before, four.mul(mass, aim)), given_up)
     change = four.solve(closing, start, four.mul(mass, select(apart, four.one, scale)))
-    pushed = four.mul(four.total(change), four.four(NORMAL))
-    four.apply(moving, pushed, four.turned(JA, change), four.turned(JB, change))
-    four.rub(moving)
-    four.finish(moving)
+    pushed, turns = four.mul(four.total(change), four.four(NORMAL)), [four.turned(place, change) for place in (JA, JB)]
+    # What friction sees: the velocities as they are now.
+    weights = [four.splat(four.builder.uitofp(four.moves(side, moving), four.rows.element)) for side in (0, 1)]
+    light = [four.narrow(four.mul(scale, scale)) for scale in four.scales]
+    lightness = four.add(*map(four.mul, weights, light))
+    spins = [four.add(*each) for each in zip(spins, map(four.mul, weights, turns), strict=True)]
+    rubbed, twisted = four.rub(four.add(between, four.mul(lightness, pushed)), spins, weights)
+    four.change(moving, four.add(pushed, rubbed), list(map(four.add, turns, twisted)))
 
 
-_solve_one, _solve_two = for_one_and_two(Manifold, _solve)
+_solve_one, _solve_more = for_one_and_more(Manifold, _solve)
 
 
 @operation(_solve_one)
-def solve_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, rates: Array, which: Int) -> None:
-    """Solve the normal impulses of manifold ``t``, then twist and friction; the bias is ``rates[which:which + 5]``."""
-    _solve_row_plain(speed, rows[t], (a, b, moving), rates[which : which + 5])
-
-
-@operation(_solve_two)
-def solve_two_rows(
-    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, rates: Array, which: Int
+def solve_row(
+    speed: Array, rows: Array, ones: Array, others: Array, t: Int, moving: Int, rates: Array, which: Int
 ) -> None:
-    """Solve manifold ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
-    _solve_row_plain(speed, rows[t], (a, b, moving), rates[which : which + 5])
-    _solve_row_plain(speed, rows[t + 1], (c, d, moving), rates[which : which + 5])
+    """Solve the normal impulses of manifold ``t``, then twist and friction; the bias is ``rates[which:which + 5]``."""
+    _solve_row_plain(speed, rows[t], (ones[t], others[t], moving), rates[which : which + 5])
+
+
+@operation(_solve_more)
+def solve_rows(
+    speed: Array, rows: Array, ones: Array, others: Array, t: Int, moving: Int, rates: Array, which: Int
+) -> None:
+    """Solve `AT_ONCE` manifolds from ``t`` on, that share no body that moves."""
+    for row in range(t, t + AT_ONCE):
+        _solve_row_plain(speed, rows[row], (ones[row], others[row], moving), rates[which : which + 5])
 
 
 # Plain Python

@@ -1,7 +1,7 @@
 """The row of a contact of a sphere, and its passes on vectors of four: x, y, z and a 0.
 
 The arm of a sphere lies along the normal, so that normal impulses turn nothing, and friction is one vector. Each pass
-is written twice, as in `rows`, and for the same reasons rows are in float32 and all arithmetic in float64.
+is written twice, as in `rows`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from choque._core.lane_code import I64, Array, Code, Int, Pointer, operation
 from choque._core.vector import Vector, cross, dot
-from choque.dynamics.soft_step.four import FREE, MOVED, SCALE, Contact, Four, V, W, for_one_and_two
+from choque.dynamics.soft_step.four import AT_ONCE, FREE, MOVED, SCALE, Contact, Four, V, W, for_one_and_more
 
 # Places in a row; vectors take three, with something else behind them.
 NORMAL, EXTRA, GAP, MASS, IMPULSE, GREATEST = 0, 3, 4, 5, 6, 7
@@ -41,34 +41,24 @@ class _Sphere(Four):
         self.put(self.most(now, greatest), GREATEST)
         return now, self.sub(now, before)
 
-    def finish(self, moving: Any, by: Any, spins: list[Any]) -> None:
-        """Apply the impulse ``by``, and store it, with the ``spins`` if there are any, for the bodies that move."""
-        self.keep(self.sub(self.velocities[0], self.mul(self.scales[0], by)), self.bodies[0], V)
-        for spin in spins[:1]:
-            self.keep(spin, self.bodies[0], W)
-        with self.builder.if_then(self.moves(1, moving), likely=True):
-            self.keep(self.add(self.velocities[1], self.mul(self.scales[1], by)), self.bodies[1], V)
-            for spin in spins[1:]:
-                self.keep(spin, self.bodies[1], W)
-
 
 def _solve(row: _Sphere, moving: Any, rates: Pointer, which: Any) -> None:
-    """Write the code of solving one contact, or two."""
+    """Write the code of solving one contact, or more."""
     inverse_h, push, rate, scale, keep = row.bias(rates, which)
     mass, before = row.get(MASS), row.get(IMPULSE)
     far = row.mul(mass, row.add(row.closing, row.mul(row.gap, inverse_h)))
     aim = row.most(row.mul(rate, row.gap), row.sub(row.zero, push))
     near = row.add(row.mul(mass, row.add(row.mul(scale, row.closing), aim)), row.mul(keep, before))
     _, change = row.keep_impulse(row.sub(before, row.builder.select(row.more(row.gap, row.zero), far, near)))
-    row.finish(moving, row.mul(change, row.normal), [])
+    row.change(moving, row.mul(change, row.normal), [])
 
 
 def _relax(row: _Sphere, moving: Any, rates: Pointer, more: Pointer) -> None:
-    """Write the code of relaxing one contact, or two; ``more`` are the rows with `DRIVE`."""
+    """Write the code of relaxing one contact, or more; ``more`` are the rows with `DRIVE`."""
     ahead = row.add(row.closing, row.mul(row.most(row.gap, row.zero), row.bias(rates, FREE)[0]))
     now, change = row.keep_impulse(row.sub(row.get(IMPULSE), row.mul(row.get(MASS), ahead)))
     arms = [row.get(place) for place in (ARM_A, ARM_B)]
-    spin = row.add(row.mul(arms[0], row.spins[0]), row.mul(arms[1], row.spins[1]))
+    spin = row.add(*(row.mul(arm, row.narrow(own)) for arm, own in zip(arms, row.spins, strict=True)))
     extra, drives = row.get(EXTRA), []
     for lane in row.quarters:  # the normal, which is at hand, where there is none
         has_extra = row.builder.extract_element(row.more(extra, row.zero), I64(lane))
@@ -77,45 +67,48 @@ def _relax(row: _Sphere, moving: Any, rates: Pointer, more: Pointer) -> None:
     sliding = row.add(row.sub(sliding, row.cross(spin, row.normal)), row.mul(extra, row.four(DRIVE, drives)))
     old = row.three(row.four(SLIDE))
     wanted = row.three(row.sub(old, row.mul(row.get(SLIDE_MASS), sliding)))
-    share = row.share(row.mul(row.get(MU), now), row.total(row.mul(wanted, wanted)))
+    share = row.share(row.mul(row.get(MU), now), [(wanted, axis) for axis in range(3)])
     slide = row.sub(row.put(row.mul(wanted, share), SLIDE, 4), old)
-    by, twist = row.add(row.mul(change, row.normal), slide), row.cross(row.normal, slide)
-    spins = [row.sub(own, row.mul(arm, twist)) for own, arm in zip(row.spins, arms, strict=True)]
-    row.finish(moving, by, spins)
+    twist = row.cross(slide, row.normal)
+    row.change(moving, row.add(row.mul(change, row.normal), slide), [row.mul(arm, twist) for arm in arms])
 
 
-_solve_one, _solve_two = for_one_and_two(_Sphere, _solve)
-_relax_one, _relax_two = for_one_and_two(_Sphere, _relax)
+_solve_one, _solve_more = for_one_and_more(_Sphere, _solve)
+_relax_one, _relax_more = for_one_and_more(_Sphere, _relax)
 
 
 @operation(_solve_one)
-def solve_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, rates: Array, which: Int) -> None:
-    """Solve the normal impulse of contact ``t``, with the soft bias ``rates[which:which + 5]``."""
-    _solve_plain(rows[t], speed, (a, b, moving), rates[which : which + 5])
-
-
-@operation(_solve_two)
-def solve_two_rows(
-    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, rates: Array, which: Int
+def solve_row(
+    speed: Array, rows: Array, ones: Array, others: Array, t: Int, moving: Int, rates: Array, which: Int
 ) -> None:
-    """Solve contact ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
-    _solve_plain(rows[t], speed, (a, b, moving), rates[which : which + 5])
-    _solve_plain(rows[t + 1], speed, (c, d, moving), rates[which : which + 5])
+    """Solve the normal impulse of contact ``t``, with the soft bias ``rates[which:which + 5]``."""
+    _solve_plain(rows[t], speed, (ones[t], others[t], moving), rates[which : which + 5])
+
+
+@operation(_solve_more)
+def solve_rows(
+    speed: Array, rows: Array, ones: Array, others: Array, t: Int, moving: Int, rates: Array, which: Int
+) -> None:
+    """Solve `AT_ONCE` contacts from ``t`` on, that share no body that moves."""
+    for row in range(t, t + AT_ONCE):
+        _solve_plain(rows[row], speed, (ones[row], others[row], moving), rates[which : which + 5])
 
 
 @operation(_relax_one)
-def relax_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, rates: Array, more: Array) -> None:
-    """Solve the normal impulse of contact ``t`` without the bias, then friction."""
-    _relax_plain(rows[t], more[t : t + 1], speed, (a, b, moving), rates[FREE])
-
-
-@operation(_relax_two)
-def relax_two_rows(
-    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, rates: Array, more: Array
+def relax_row(
+    speed: Array, rows: Array, ones: Array, others: Array, t: Int, moving: Int, rates: Array, more: Array
 ) -> None:
-    """Relax contact ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
-    _relax_plain(rows[t], more[t : t + 1], speed, (a, b, moving), rates[FREE])
-    _relax_plain(rows[t + 1], more[t + 1 : t + 2], speed, (c, d, moving), rates[FREE])
+    """Solve the normal impulse of contact ``t`` without the bias, then friction."""
+    _relax_plain(rows[t], more[t : t + 1], speed, (ones[t], others[t], moving), rates[FREE])
+
+
+@operation(_relax_more)
+def relax_rows(
+    speed: Array, rows: Array, ones: Array, others: Array, t: Int, moving: Int, rates: Array, more: Array
+) -> None:
+    """Relax `AT_ONCE` contacts from ``t`` on, that share no body that moves."""
+    for row in range(t, t + AT_ONCE):
+        _relax_plain(rows[row], more[row : row + 1], speed, (ones[row], others[row], moving), rates[FREE])
 
 
 # Plain Python

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.types import F32, F64, I32, U8, Integer, Rows
+from choque._core.types import F32, I32, U8, Integer, Rows
 from choque._core.vector import Vector, along, cross, dot
+from choque.dynamics.soft_step import sphere_rows as place
 from choque.dynamics.soft_step.bodies import (
     ARM,
     FRICTION,
@@ -25,33 +26,8 @@ from choque.dynamics.soft_step.bodies import (
     SURFACE,
     SolverBodies,
 )
-from choque.dynamics.soft_step.four import MOVED, SCALE, SOFT, SPEED, STATIC, TOUCHED, V, W, are_apart
-from choque.dynamics.soft_step.sphere_rows import (
-    APPROACH,
-    ARM_A,
-    ARM_B,
-    BOUNCE,
-    DRIVE,
-    EXTRA,
-    GAP,
-    GREATEST,
-    IMPULSE,
-    MASS,
-    MU,
-    NORMAL,
-    PULL,
-    ROLL,
-    ROLL_LIMIT,
-    ROLL_MASS,
-    SLIDE,
-    SLIDE_MASS,
-    SPIN_A,
-    SPIN_B,
-    relax_row,
-    relax_two_rows,
-    solve_row,
-    solve_two_rows,
-)
+from choque.dynamics.soft_step.four import MOVED, SCALE, SOFT, SPEED, STATIC, TOUCHED, V, W, group_contacts
+from choque.dynamics.soft_step.sphere_rows import relax_row, relax_rows, solve_row, solve_rows
 from choque.narrow.manifolds.rounds import sphere_gap
 
 LIVE, SLEEPING = 1, 2  # a pair that is solved in a step, and one that is not looked at
@@ -66,6 +42,7 @@ class SphereRows(NamedTuple):
     more: F32  # (t, 16): what rebound, rolling and belts need; empty without them
     meeting: F32  # (t,): how fast the bodies met at the start of the step
     held: F32  # (t, 13): what is held after the step, see `Kept`
+    group: U8  # (t,): see `group_contacts`
 
 
 @kernel
@@ -108,41 +85,41 @@ def prepare_spheres(
         a_row[t], b_row[t] = a, b
         light_a, light_b, arm_a, arm_b = ball[a, LIGHTNESS], ball[b, LIGHTNESS], ball[a, ARM], ball[b, ARM]
         mass = light_a * light_a + light_b * light_b
-        row[t, MASS] = 1.0 / mass
-        row[t, SLIDE_MASS] = 1.0 / (mass + arm_a * arm_a + arm_b * arm_b)
-        row[t, ARM_A], row[t, ARM_B] = arm_a, arm_b
-        row[t, MU] = math.sqrt(ball[a, FRICTION] * ball[b, FRICTION])
+        row[t, place.MASS] = 1.0 / mass
+        row[t, place.SLIDE_MASS] = 1.0 / (mass + arm_a * arm_a + arm_b * arm_b)
+        row[t, place.ARM_A], row[t, place.ARM_B] = arm_a, arm_b
+        row[t, place.MU] = math.sqrt(ball[a, FRICTION] * ball[b, FRICTION])
         x, y, z = np.float64(touch[pair, 0]), np.float64(touch[pair, 1]), np.float64(touch[pair, 2])
         impulse = slide_x = slide_y = slide_z = 0.0
         if at >= 0:
             impulse, slide_x, slide_y, slide_z = held[at, 0], held[at, 1], held[at, 2], held[at, 3]
         across, meeting = slide_x * x + slide_y * y + slide_z * z, _between(speed, V, a, b, light_a, light_b)
         approach = x * meeting[0] + y * meeting[1] + z * meeting[2]
-        row[t, IMPULSE], row[t, GAP], row[t, GREATEST] = impulse, touch[pair, 3], 0.0
-        row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2] = x, y, z
-        row[t, SLIDE], row[t, SLIDE + 1] = slide_x - across * x, slide_y - across * y
-        row[t, SLIDE + 2] = slide_z - across * z
-        row[t, EXTRA], meets[t] = 0.0, -approach
+        row[t, place.IMPULSE], row[t, place.GAP], row[t, place.GREATEST] = impulse, touch[pair, 3], 0.0
+        row[t, place.NORMAL], row[t, place.NORMAL + 1], row[t, place.NORMAL + 2] = x, y, z
+        row[t, place.SLIDE], row[t, place.SLIDE + 1] = slide_x - across * x, slide_y - across * y
+        row[t, place.SLIDE + 2] = slide_z - across * z
+        row[t, place.EXTRA], meets[t] = 0.0, -approach
         if more.shape[0] == 0:
             continue
         pulled = drive = extra = 0.0
         for axis in range(3):
-            more[t, ROLL + axis] = held[at, 4 + axis] if at >= 0 else 0.0
+            more[t, place.ROLL + axis] = held[at, 4 + axis] if at >= 0 else 0.0
             pulled += np.float64(touch[pair, axis]) * (light_b * pull[b, axis] - light_a * pull[a, axis])
-            drive += row[t, NORMAL + axis] * (material[b, SURFACE + axis] - material[a, SURFACE + axis])
-        more[t, APPROACH], more[t, PULL] = approach, pulled
+            drive += row[t, place.NORMAL + axis] * (material[b, SURFACE + axis] - material[a, SURFACE + axis])
+        more[t, place.APPROACH], more[t, place.PULL] = approach, pulled
         for axis in range(3):
-            part = material[b, SURFACE + axis] - material[a, SURFACE + axis] - drive * row[t, NORMAL + axis]
-            more[t, DRIVE + axis] = part
+            part = material[b, SURFACE + axis] - material[a, SURFACE + axis] - drive * row[t, place.NORMAL + axis]
+            more[t, place.DRIVE + axis] = part
             extra += abs(part)
-        more[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
+        more[t, place.BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
         radius_a, radius_b = ball[a, RADIUS], ball[b, RADIUS]
         radius = radius_a if arm_b == 0 else radius_a * radius_b / (radius_a + radius_b)
-        more[t, ROLL_LIMIT] = max(material[a, ROLLING], material[b, ROLLING]) * radius
-        row[t, EXTRA] = 1.0 if extra + more[t, ROLL_LIMIT] > 0 else 0.0
+        more[t, place.ROLL_LIMIT] = max(material[a, ROLLING], material[b, ROLLING]) * radius
+        row[t, place.EXTRA] = 1.0 if extra + more[t, place.ROLL_LIMIT] > 0 else 0.0
         spin_a, spin_b = arm_a / radius_a, arm_b / radius_b if arm_b > 0 else 0.0
-        more[t, SPIN_A], more[t, SPIN_B] = spin_a, spin_b
-        more[t, ROLL_MASS] = 1.0 / (spin_a * spin_a + spin_b * spin_b)
+        more[t, place.SPIN_A], more[t, place.SPIN_B] = spin_a, spin_b
+        more[t, place.ROLL_MASS] = 1.0 / (spin_a * spin_a + spin_b * spin_b)
 
 
 @forceinline
@@ -163,58 +140,57 @@ def _between(speed: Any, at: Integer, a: Integer, b: Integer, scale_a: float, sc
 
 @helper
 def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer) -> None:
-    """Apply the impulses so far."""
+    """Apply the impulses so far, and group the contacts for what follows."""
     a_row, b_row, row, more = rows[:4]
+    group_contacts(first, last, a_row, b_row, moving, rows.group)
     for t in range(first, last):
         a, b = a_row[t], b_row[t]
-        normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
-        slide = (row[t, SLIDE], row[t, SLIDE + 1], row[t, SLIDE + 2])
-        by, twist = along(slide, normal, row[t, IMPULSE]), cross(normal, slide)
+        normal = (row[t, place.NORMAL], row[t, place.NORMAL + 1], row[t, place.NORMAL + 2])
+        slide = (row[t, place.SLIDE], row[t, place.SLIDE + 1], row[t, place.SLIDE + 2])
+        by, twist = along(slide, normal, row[t, place.IMPULSE]), cross(normal, slide)
         _add(speed, a, V, -speed[a, SCALE], by)
-        _add(speed, a, W, -row[t, ARM_A], twist)
+        _add(speed, a, W, -row[t, place.ARM_A], twist)
         if b < moving:
             _add(speed, b, V, speed[b, SCALE], by)
-            _add(speed, b, W, -row[t, ARM_B], twist)
-        if row[t, EXTRA] > 0 and more[t, ROLL_LIMIT] > 0:
-            roll = (more[t, ROLL], more[t, ROLL + 1], more[t, ROLL + 2])
-            _add(speed, a, W, -more[t, SPIN_A], roll)
+            _add(speed, b, W, -row[t, place.ARM_B], twist)
+        if row[t, place.EXTRA] > 0 and more[t, place.ROLL_LIMIT] > 0:
+            roll = (more[t, place.ROLL], more[t, place.ROLL + 1], more[t, place.ROLL + 2])
+            _add(speed, a, W, -more[t, place.SPIN_A], roll)
             if b < moving:
-                _add(speed, b, W, more[t, SPIN_B], roll)
+                _add(speed, b, W, more[t, place.SPIN_B], roll)
 
 
 @helper
-def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F64) -> None:
+def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F32) -> None:
     """Normal impulses, with the soft bias that corrects overlap."""
     a_row, b_row, row = rows[:3]
     t = first
     while t < last:
-        a, b = a_row[t], b_row[t]
-        which = SOFT if b < moving else STATIC
-        if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
-            solve_two_rows(speed, row, t, a, b, a_row[t + 1], b_row[t + 1], moving, rates, which)
-            t += 2
+        which = SOFT if b_row[t] < moving else STATIC
+        if rows.group[t] > 1:
+            solve_rows(speed, row, a_row, b_row, t, moving, rates, which)
         else:
-            solve_row(speed, row, t, a, b, moving, rates, which)
-            t += 1
+            solve_row(speed, row, a_row, b_row, t, moving, rates, which)
+        t += rows.group[t]
 
 
 @forceinline
 def _store(rows: SphereRows, t: Integer, threshold: float) -> None:
     """Keep the impulses of row ``t`` for the next step; those of a rebound, which is still to come, act once."""
     row, more, held = rows.row, rows.more, rows.held
-    held[t, 0] = row[t, IMPULSE]
+    held[t, 0] = row[t, place.IMPULSE]
     for axis in range(3):
-        held[t, 1 + axis] = row[t, SLIDE + axis]
-        held[t, 4 + axis] = more[t, ROLL + axis] if more.shape[0] > 0 else 0.0
-    if more.shape[0] > 0 and more[t, BOUNCE] > 0 and more[t, APPROACH] <= -threshold:
+        held[t, 1 + axis] = row[t, place.SLIDE + axis]
+        held[t, 4 + axis] = more[t, place.ROLL + axis] if more.shape[0] > 0 else 0.0
+    if more.shape[0] > 0 and more[t, place.BOUNCE] > 0 and more[t, place.APPROACH] <= -threshold:
         held[t, 0] = 0.0
     held[t, 7], held[t, SPEED] = 0.0, rows.meeting[t]
-    held[t, TOUCHED] = row[t, GREATEST] > 0 or row[t, GAP] <= 0
+    held[t, TOUCHED] = row[t, place.GREATEST] > 0 or row[t, place.GAP] <= 0
 
 
 @helper
 def relax_spheres(
-    first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F64, how: tuple[Any, Any]
+    first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: F32, how: tuple[Any, Any]
 ) -> None:
     """Normal impulses without the bias, so that what it added leaves the velocities again; then friction.
 
@@ -224,41 +200,42 @@ def relax_spheres(
     stores, threshold = how
     t = first
     while t < last:
-        a, b = a_row[t], b_row[t]
-        if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
-            relax_two_rows(speed, row, t, a, b, a_row[t + 1], b_row[t + 1], moving, rates, more)
-            if row[t + 1, EXTRA] > 0:
-                _roll(rows, t + 1, speed, moving)
-            step = 2
+        after = t + rows.group[t]
+        if after > t + 1:
+            relax_rows(speed, row, a_row, b_row, t, moving, rates, more)
         else:
-            relax_row(speed, row, t, a, b, moving, rates, more)
-            step = 1
-        if row[t, EXTRA] > 0:
-            _roll(rows, t, speed, moving)
-        for done in range(t, t + step if stores else t):
-            _store(rows, done, threshold)
-        t += step
+            relax_row(speed, row, a_row, b_row, t, moving, rates, more)
+        while t < after:
+            if row[t, place.EXTRA] > 0:
+                _roll(rows, t, speed, moving)
+            if stores:
+                _store(rows, t, threshold)
+            t += 1
 
 
 @helper
 def _roll(rows: SphereRows, t: Integer, speed: Any, moving: Integer) -> None:
     """Resist rolling by a torque of at most the limit times the normal impulse."""
     a, b, row, more = rows.a[t], rows.b[t], rows.row, rows.more
-    if more[t, ROLL_LIMIT] == 0:
+    if more[t, place.ROLL_LIMIT] == 0:
         return
-    impulse = row[t, IMPULSE]
-    spin = _between(speed, W, a, b, more[t, SPIN_A], more[t, SPIN_B])
-    mass, most = more[t, ROLL_MASS], more[t, ROLL_LIMIT] * impulse
-    x, y, z = more[t, ROLL] - mass * spin[0], more[t, ROLL + 1] - mass * spin[1], more[t, ROLL + 2] - mass * spin[2]
+    impulse = row[t, place.IMPULSE]
+    spin = _between(speed, W, a, b, more[t, place.SPIN_A], more[t, place.SPIN_B])
+    mass, most = more[t, place.ROLL_MASS], more[t, place.ROLL_LIMIT] * impulse
+    x, y, z = (
+        more[t, place.ROLL] - mass * spin[0],
+        more[t, place.ROLL + 1] - mass * spin[1],
+        more[t, place.ROLL + 2] - mass * spin[2],
+    )
     square = x * x + y * y + z * z
     if square > most * most:
         share = most / math.sqrt(square)
         x, y, z = share * x, share * y, share * z
-    by = (x - more[t, ROLL], y - more[t, ROLL + 1], z - more[t, ROLL + 2])
-    more[t, ROLL], more[t, ROLL + 1], more[t, ROLL + 2] = x, y, z
-    _add(speed, a, W, -more[t, SPIN_A], by)
+    by = (x - more[t, place.ROLL], y - more[t, place.ROLL + 1], z - more[t, place.ROLL + 2])
+    more[t, place.ROLL], more[t, place.ROLL + 1], more[t, place.ROLL + 2] = x, y, z
+    _add(speed, a, W, -more[t, place.SPIN_A], by)
     if b < moving:
-        _add(speed, b, W, more[t, SPIN_B], by)
+        _add(speed, b, W, more[t, place.SPIN_B], by)
 
 
 @helper
@@ -270,18 +247,18 @@ def bounce_spheres(count: Integer, rows: SphereRows, speed: Any, moving: Integer
     """
     a_row, b_row, row, more = rows[:4]
     for t in range(count):
-        if more[t, BOUNCE] == 0 or more[t, APPROACH] > -threshold or row[t, GREATEST] == 0:
+        if more[t, place.BOUNCE] == 0 or more[t, place.APPROACH] > -threshold or row[t, place.GREATEST] == 0:
             continue
         a, b = a_row[t], b_row[t]
-        normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
+        normal = (row[t, place.NORMAL], row[t, place.NORMAL + 1], row[t, place.NORMAL + 2])
         scale_a, scale_b = speed[a, SCALE], speed[b, SCALE]
         parting = dot(normal, _between(speed, V, a, b, scale_a, scale_b))
-        gap = row[t, GAP] + dot(normal, _between(speed, MOVED, a, b, scale_a, scale_b))
-        wanted = rebound(more[t, APPROACH], row[t, GAP], gap, more[t, PULL], more[t, BOUNCE])
-        impulse = max(row[t, IMPULSE] - row[t, MASS] * (parting - wanted), 0.0)
-        change = impulse - row[t, IMPULSE]
-        row[t, IMPULSE] = impulse
-        row[t, GREATEST] = max(row[t, GREATEST], impulse)
+        gap = row[t, place.GAP] + dot(normal, _between(speed, MOVED, a, b, scale_a, scale_b))
+        wanted = rebound(more[t, place.APPROACH], row[t, place.GAP], gap, more[t, place.PULL], more[t, place.BOUNCE])
+        impulse = max(row[t, place.IMPULSE] - row[t, place.MASS] * (parting - wanted), 0.0)
+        change = impulse - row[t, place.IMPULSE]
+        row[t, place.IMPULSE] = impulse
+        row[t, place.GREATEST] = max(row[t, place.GREATEST], impulse)
         by = (change * normal[0], change * normal[1], change * normal[2])
         _add(speed, a, V, -scale_a, by)
         if b < moving:

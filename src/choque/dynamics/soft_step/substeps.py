@@ -15,7 +15,7 @@ import numpy as np
 from choque._core.kernel import helper, kernel
 from choque._core.phases import NONE_LEFT, Phases, finish_item, next_item, run_phases
 from choque._core.threads import even_borders
-from choque._core.types import F64, U8, Integer, Rows
+from choque._core.types import F32, F64, U8, Integer, Rows
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import MOVED, V, begin_row
 from choque.dynamics.soft_step.locks import Locks, hold
@@ -42,7 +42,7 @@ class Rates(NamedTuple):
 
     h: float  # the length of a sub-step [s]
     threshold: float  # contacts slower than this do not rebound [unit/s]
-    bias: F64  # (15,): see `FREE`
+    bias: F32  # (15,): see `FREE`
 
     @classmethod
     def of(cls, dt: float, substeps: int, unit: float, hertz: float | None, damping: float) -> Self:
@@ -50,7 +50,7 @@ class Rates(NamedTuple):
         h = dt / substeps
         frequency = min(HERTZ * substeps if hertz is None else hertz, 0.15 / h)
         biases = (0.0, 1.0, 0.0), _softness(frequency, damping, h), _softness(2 * frequency, damping, h)
-        return cls(h, THRESHOLD * unit, np.array([(1 / h, PUSH * unit, *each) for each in biases]).ravel())
+        return cls(h, THRESHOLD * unit, np.array([(1 / h, PUSH * unit, *each) for each in biases], np.float32).ravel())
 
 
 def _softness(hertz: float, damping: float, h: float) -> tuple[float, float, float]:
