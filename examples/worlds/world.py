@@ -22,7 +22,7 @@ falling = {"acceleration": (0, -9.8, 0), "restitution": 0.4}
 
 
 def box_of_bodies() -> choque.World:
-    world = choque.World(broad="sap-obb")
+    world = choque.World(broad="sap-obb", response="impulse")
     world.add_tiles([0, 0, 0], 8, 8)
     world.add_tiles(
         [[-4, 10, 0], [4, 10, 0]], 20, 8, rotation=[[0, -1, 0], [1, 0, 0], [0, 0, 1]]

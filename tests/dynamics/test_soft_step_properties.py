@@ -52,18 +52,28 @@ def thrown(
 
 
 def test_moving_turning_mirroring_and_renumbering_bodies_does_so_to_what_happens() -> None:
-    """To rounding in most throws; in some, rounding decides in which step a contact begins."""
-    errors = []
+    """Moves, turns and another order of the bodies to rounding; a mirror image of the box to what is not converged.
+
+    The points of a manifold are solved one after another, in the order of the corners, and a mirror changes that order.
+    """
+    mirrored = []
     for seed in range(9):
         random = np.random.default_rng(1_000 + seed)
         angle, order = random.uniform(0, 2 * np.pi), random.permutation(3).tolist()
         c, s = np.cos(angle), np.sin(angle)
-        change = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]) @ np.diag([1 if seed % 2 else -1, 1, 1])
+        turn = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
         plain = thrown(np.random.default_rng(seed), np.eye(3), (0, 0, 0), [0, 1, 2])
-        changed = thrown(np.random.default_rng(seed), change, (32.0, 0.0, -16.0), order)
-        errors.append(max(np.abs(changed[name] - column).max() for name, column in plain.items()))
-    assert np.median(errors) < 1e-5
-    assert max(errors) < 0.1
+        for mirror in (1, -1):
+            change = turn @ np.diag([mirror, 1, 1])
+            changed = thrown(np.random.default_rng(seed), change, (32.0, 0.0, -16.0), order)
+            error = np.max([np.abs(changed[name] - column).max(axis=1) for name, column in plain.items()], axis=0)
+            assert error[:2].max() < 1e-5
+            if mirror == 1:
+                assert error[2] < 1e-4
+            else:
+                mirrored.append(error[2])
+    assert np.median(mirrored) < 0.05
+    assert max(mirrored) < 1
 
 
 @settings(max_examples=8, deadline=None)

@@ -29,7 +29,7 @@ def rotations(random: np.random.Generator, count: int) -> np.ndarray:
 def mixture(count: int = 12, seed: int = 0, ground: bool = True, **options: Any) -> World:
     """Bodies of every kind, ``count`` of each that moves, close enough to meet."""
     random = np.random.default_rng(seed)
-    world = World("sap-kdop", **options)
+    world = World("sap-kdop", **{"response": "impulse", **options})
 
     def pose() -> dict[str, Any]:
         return {"rotation": rotations(random, count), "velocity": random.normal(size=(count, 3))}
@@ -147,6 +147,15 @@ def test_a_body_that_left_the_floats_is_named(device: str) -> None:
     world.bodies.position[3, 1] = np.inf
     with pytest.raises(InvalidInput, match="The body 3 is at"):
         world.step()
+
+
+def test_a_response_with_a_skin_sends_wider_bounds(device: str) -> None:
+    here, there = (mixture(4, response="soft-step", **options) for options in ({}, {"device": device}))
+    for _ in range(3):
+        here.step()
+        there.step()
+    assert not isinstance(there.detection.broad_phase.index, ResidentSweep)  # type: ignore[union-attr]
+    assert there.hash() == here.hash()
 
 
 def test_no_bodies(device: str) -> None:

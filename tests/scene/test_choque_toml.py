@@ -92,7 +92,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
     assert (made.name, made.summary) == ("all of it", "Everything that a scene can say.")
     assert (made.steps_per_second, made.dt, made.camera) == (120, 1 / 120, Camera(12, -5.5, 90))
     settings = {"broad": "grid", "narrow": "exact", "max_speed": 50.0, "cell": 2.5}
-    assert made.settings == {"response": "soft-step", **settings}
+    assert made.settings == settings
     assert bodies.kind[:7].tolist() == [0, 0, 0, 1, 2, 3, 4]
     assert bodies.size[:7].tolist() == [
         [0.5, 0, 0],

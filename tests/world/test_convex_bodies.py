@@ -118,7 +118,7 @@ def test_a_mesh_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["brute", "grid", "sap-obb"])
 def test_boxes_fall_and_rebound(method: str) -> None:
     """Momentum apart from gravity and the ground: a box that falls flat rebounds straight at e·v."""
-    world = World(method)
+    world = World(method, response="impulse")
     world.add_ground(0.0, restitution=0.5)
     box = world.add_boxes([0, 0.55, 0], velocity=[0, -6, 0], restitution=0.5)
     above = world.add_boxes([10, 2, 0], rotation=[[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]], velocity=[0, -1, 0])
@@ -130,7 +130,7 @@ def test_boxes_fall_and_rebound(method: str) -> None:
 
 def test_collisions_of_hulls_keep_energy_and_momentum() -> None:
     random = np.random.default_rng(4)
-    world = World()
+    world = World(response="impulse")
     center = np.stack(np.meshgrid(*3 * [np.arange(3) * 1.6]), -1).reshape(-1, 3)
     velocity = -center + center.mean(axis=0) + random.normal(size=center.shape) * 0.3
     world.add_boxes(center[:14], [1, 0.8, 1.1], velocity=velocity[:14], rotation=random_rotations(random, 14))

@@ -28,7 +28,7 @@ METHODS = [
 
 
 def test_two_balls_exchange_their_velocities() -> None:
-    world = World()
+    world = World(response="impulse")
     world.add_spheres([[0, 0, 0], [2.1, 0, 0]], velocity=[[3, 0, 0], [-3, 0, 0]])
     reports = [world.step(1 / 60) for _ in range(6)]
     assert [report.impulses for report in reports] == [0, 0, 1, 0, 0, 0]
@@ -40,7 +40,7 @@ def test_two_balls_exchange_their_velocities() -> None:
 @pytest.mark.parametrize("restitution", [0.0, 0.3, 1.0])
 def test_a_ball_rebounds_from_the_floor(restitution: float) -> None:
     """F-001-24: at e·v, with e the mean of both, and one impulse (F-001-27)."""
-    world = World()
+    world = World(response="impulse")
     world.add_tiles([0, 0, 0], 10, 10, restitution=restitution)
     ball = world.add_spheres([0, 1.2, 0], 1.0, velocity=[0, -4, 0], restitution=restitution)
     impulses = sum(world.step(1 / 60).impulses for _ in range(20))
@@ -120,7 +120,7 @@ def test_energy_and_momentum_are_kept() -> None:
     for _ in range(200):
         world.step()
     assert world.energy() == pytest.approx(before, rel=1e-12)
-    free = World()
+    free = World(response="impulse")
     random = np.random.default_rng(0)
     free.add_spheres(random.uniform(-2, 2, (40, 3)), 0.4, velocity=random.normal(size=(40, 3)), restitution=0.2)
     push, spin = free.momentum(), free.angular_momentum()

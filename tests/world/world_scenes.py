@@ -24,7 +24,7 @@ def random_rotations(random: np.random.Generator, count: int) -> np.ndarray:
 def pile(count: int = 60, seed: int = 0, **options: Any) -> World:
     """A dense pile-up: spheres and capsules that fall into a box of five tiles, with little rebound."""
     random = np.random.default_rng(seed)
-    world = World(**options)
+    world = World(**{"response": "impulse", **options})
     side = 4.0
     world.add_tiles([0, 0, 0], side, side, restitution=0.3)
     standing = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
@@ -46,7 +46,7 @@ def pile(count: int = 60, seed: int = 0, **options: Any) -> World:
 def gas(count: int = 100, seed: int = 0, **options: Any) -> World:
     """Spheres and capsules that fly about in a closed box without loss of energy."""
     random = np.random.default_rng(seed)
-    world = World(**options)
+    world = World(**{"response": "impulse", **options})
     side = round((2.5 * count) ** (1 / 3) + 0.5)
     grid = np.stack(np.meshgrid(*3 * [np.arange(side)], indexing="ij"), -1).reshape(-1, 3)
     grid = grid[np.sort(random.permutation(len(grid))[:count])]

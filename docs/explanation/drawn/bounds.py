@@ -139,7 +139,7 @@ def oriented_boxes() -> Figure:
 def sap_obb() -> Figure:
     """Whether the filter pays, by what an exact test costs: the counts are those of a world of capsules."""
     random = np.random.default_rng(0)
-    world = choque.World(broad="sap-obb", threads=1)
+    world = choque.World(broad="sap-obb", response="impulse", threads=1)
     turns = np.linalg.qr(random.normal(size=(220, 3, 3)))[0]
     turns *= np.linalg.det(turns)[:, None, None]
     world.add_capsules(

@@ -18,7 +18,7 @@ from .canvas import BLUE, COLOURS, GREY, OCHRE, RED, drawn, panels, plain
 def impulse() -> Figure:
     """Balls of different restitution, and a row of balls that is struck."""
     figure, (bounce, cradle) = panels(9, 3.4, 2)
-    world = choque.World()
+    world = choque.World(response="impulse")
     world.add_tiles([0, 0, 0], 40, 40, restitution=1.0)
     restitution = (1.0, 0.6, 0.2, 0.0)
     places = [[4.0 * number, 5, 0] for number in range(4)]
@@ -81,7 +81,7 @@ def fingsics_response() -> Figure:
     """A ball that strikes two at once, and a box of bodies without loss, by both responses."""
     figure, (break_shot, energy) = panels(9, 3.4, 2)
     scene = choque.scene.find_bodies("mixed-box-100")
-    for name, colour, options in (("impulse", BLUE, {}), ("fingsics", RED, settings({}))):
+    for name, colour, options in (("impulse", BLUE, {"response": "impulse"}), ("fingsics", RED, settings({}))):
         world = choque.World(**options)
         world.add_spheres(
             [[0, 0, 0], [4, 0.55, 0], [4, -0.55, 0], [6, 1.6, 0]], radius=0.5, velocity=[[6, 0, 0], *[[0, 0, 0]] * 3]

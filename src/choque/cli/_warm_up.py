@@ -123,7 +123,7 @@ def use_worlds() -> None:
     places = np.zeros((2, 3))
     for dtype in FLOAT_TYPES:
         for bounds in bounds_names():
-            world = choque.World("brute", dtype=dtype, bounds=bounds)
+            world = choque.World("brute", dtype=dtype, bounds=bounds, response="impulse")
             world.add_spheres(places), world.add_capsules(places), world.add_tiles(places), world.add_boxes(places)
             world.add_ground()
             warm_up_world(world)

@@ -195,9 +195,9 @@ def bodies(name: str, n: int, *, seed: int = 0, **parameters: object) -> BodySce
 
 
 def _settings_for(made: BodyColumns) -> dict[str, Any]:
-    """Return the settings of a generated scene: what falls needs a response with rest, heavy bodies stiff contacts."""
+    """Return the settings of a generated scene: only what falls needs to rest; heavy bodies need stiff contacts."""
     moving = ~made.static & (made.kind != TILE)
     falls = bool((made.acceleration[moving] != 0.0).any()) and not moving.all()
     mass = made.mass[moving]
     stiff = {"response_options": {"substeps": 16}} if falls and mass.max() > 20 * mass.min() else {}
-    return {"response": "soft-step", **stiff} if falls else {}
+    return {"response": "soft-step" if falls else "impulse", **stiff}

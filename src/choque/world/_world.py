@@ -44,8 +44,8 @@ class World(Population, Queries):
     narrow
         The contact rules: ``"exact"``, or another name in `choque.narrow.rules.RULES`.
     response
-        How contacts are resolved: any name of `choque.dynamics.response_names`. None for ``"soft-step"``, by which
-        bodies have friction and come to rest, if ``gravity`` is given, and for ``"impulse"`` otherwise.
+        How contacts are resolved: any name of `choque.dynamics.response_names`. By ``"soft-step"`` bodies have friction
+        and come to rest.
     response_options
         Options of the response, by name: ``{"iterations": 20}`` for ``"shape-matching"``.
     gravity
@@ -57,9 +57,9 @@ class World(Population, Queries):
         The number of threads; None for all. The simulation is the same, bit for bit, for any number.
     device
         The device of a broad phase that runs on a GPU: ``"cuda"``, ``"cuda:N"`` or ``"warp-cpu"``; ``"auto"`` is then
-        ``sap-kdop``. With that method and closed k-DOPs the bodies stay on the device: a step sends 96 bytes per body
-        (48 in float32) and receives the pairs; ``detection.broad_phase.index.traffic`` counts the bytes. Other bounds
-        are computed on the CPU and sent.
+        ``sap-kdop``. With that method, closed k-DOPs and a response without a skin, such as ``"impulse"``, the bodies
+        stay on the device: a step sends 96 bytes per body (48 in float32) and receives the pairs;
+        ``detection.broad_phase.index.traffic`` counts the bytes. Other bounds are computed on the CPU and sent.
     max_speed, max_spin
         Limits [unit/s] and [rad/s]; None for no limit.
     broad_options
@@ -75,15 +75,6 @@ class World(Population, Queries):
     Examples
     --------
     >>> import choque
-    >>> world = choque.World()
-    >>> ids = world.add_spheres([[0, 0, 0], [2.1, 0, 0]], velocity=[[3, 0, 0], [-3, 0, 0]])
-    >>> [world.step(1 / 60).impulses for _ in range(4)]
-    [0, 0, 1, 0]
-    >>> world.bodies.velocity[:, 0].round(9).tolist()
-    [-3.0, 3.0]
-
-    With gravity, bodies come to rest and fall asleep:
-
     >>> world = choque.World(gravity=(0, -9.81, 0))
     >>> ids = world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]], friction=0.6)
     >>> ground = world.add_ground()
@@ -91,6 +82,15 @@ class World(Population, Queries):
     ...     report = world.step(1 / 60)
     >>> world.asleep.tolist()
     [True, True, False]
+
+    Without friction and rest:
+
+    >>> world = choque.World(response="impulse")
+    >>> ids = world.add_spheres([[0, 0, 0], [2.1, 0, 0]], velocity=[[3, 0, 0], [-3, 0, 0]])
+    >>> [world.step(1 / 60).impulses for _ in range(4)]
+    [0, 0, 1, 0]
+    >>> world.bodies.velocity[:, 0].round(9).tolist()
+    [-3.0, 3.0]
     """
 
     _frame: int
@@ -106,7 +106,7 @@ class World(Population, Queries):
         *,
         bounds: str | None = None,
         narrow: str = "exact",
-        response: str | None = None,
+        response: str = "soft-step",
         response_options: Mapping[str, Any] | None = None,
         gravity: ArrayLike | None = None,
         dtype: str | type[np.floating] | np.dtype[np.floating] = "float64",
@@ -120,7 +120,7 @@ class World(Population, Queries):
             broad=broad,
             bounds=bounds,
             narrow=narrow,
-            response=("impulse" if gravity is None else "soft-step") if response is None else response,
+            response=response,
             gravity=(0.0, 0.0, 0.0) if gravity is None else check.triple(gravity, "gravity"),
             dtype=float_name(dtype),
             threads=threads,

@@ -338,7 +338,8 @@ def _way_ahead(bodies: Bodies, fat: Floats) -> Floats:
     Farther for bodies that are much faster than most: one ball that rolls must not make all others be searched again.
     """
     speed = np.abs(bodies.velocity).max(axis=1, initial=0)
-    steps = np.where(speed > RARE * speed.mean(), RARE, 1).astype(bodies.dtype)[:, np.newaxis]
+    with np.errstate(over="ignore"):  # of speeds near the greatest float; a step with such fails later, in a sentence
+        steps = np.where(speed * len(speed) > RARE * speed.sum(), RARE, 1).astype(bodies.dtype)[:, np.newaxis]
     most = bodies.dtype.type(AHEAD_LIMIT) * fat[:, np.newaxis] * steps
     way: Floats = np.clip(bodies.velocity * bodies.dtype.type(AHEAD) * steps, -most, most)
     return way

@@ -15,6 +15,7 @@ from choque._core.types import F64, Floats, Keys, Pairs
 from choque.bounds import Bounds, Boxes, directions
 from choque.broad.devices import HALF_SPACE, SOLID, BodySweep, Device, Solids, resolve
 from choque.broad.index import Index
+from choque.dynamics.response import RESPONSES
 from choque.narrow.extents import slack_of
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.world.bodies import Bodies
@@ -81,7 +82,8 @@ class ResidentSweep(Index):
         """Return an index for these settings if bodies can stay on their device, else None."""
         options = settings.method_options()
         k = slabs_of(settings.bounds, settings.broad)
-        if settings.broad != cls.name or k is None or not options.keys() <= OPTIONS:
+        has_skin = RESPONSES.find(settings.response).has_skin  # then wider bounds are made on the CPU, and rarely
+        if settings.broad != cls.name or k is None or has_skin or not options.keys() <= OPTIONS:
             return None
         device = resolve(options.pop("device", None))
         if device.is_cpu:

@@ -47,7 +47,7 @@ class Settings:
     broad: str = "auto"
     bounds: str | None = None
     narrow: str = "exact"
-    response: str = "impulse"
+    response: str = "soft-step"
     gravity: tuple[float, ...] = (0.0, 0.0, 0.0)
     dtype: str = "float64"
     threads: int | None = None

@@ -365,4 +365,4 @@ def test_bodies_without_vertices_are_refused_before_the_first_step() -> None:
     world.add_spheres([0, 0, 0])
     with pytest.raises(InvalidInput, match="The body 0 is a sphere"):
         world.switch(response="shape-matching")
-    assert world.settings.response == world.response.name == "impulse"
+    assert world.settings.response == world.response.name == "soft-step"

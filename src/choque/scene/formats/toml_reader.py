@@ -97,13 +97,12 @@ def _scene(document: TomlTable, path: Path) -> BodyScene:
     materials = _materials(document.table("materials"))
     entries = document.tables("bodies")
     parts = [_bodies(entry, materials, gravity) for entry in entries]
-    usual = {} if gravity is None else {"response": "soft-step"}  # as in `choque.World`
     return BodyScene(
         name=document.text("name", path.stem),
         bodies=_placed(entries, parts),
         camera=_camera(document.table("camera")),
         steps_per_second=steps,
-        settings={**usual, **_settings(document.table("world"))},
+        settings=_settings(document.table("world")),
         summary=document.text("summary"),
     )
 

@@ -150,7 +150,7 @@ def _solids(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> World:
     mean = float(size.mean()) or 1.0
     if lower.shape[1] == 2:
         size = np.column_stack((size[:, 0], np.full(len(lower), FLAT * mean), size[:, 1]))
-    world = World()
+    world = World(response="impulse")
     world.add_boxes(position=in_space(center), size=np.maximum(size, THIN * mean), color=COLOR)
     return world
 

@@ -196,7 +196,7 @@ class PointsView(BodiesView):
 
     def _engage(self) -> None:
         """Make the bodies that are drawn."""
-        self._world = World()
+        self._world = World(response="impulse")
         self.add_bodies(self._world)
         self._table = BodyTable.of(self._world.bodies)
 

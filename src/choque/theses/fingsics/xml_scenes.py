@@ -177,7 +177,8 @@ class _Reader(ContentHandler, LexicalHandler):
             remark = 'a tile is always static, and is so here, though the file does not say static="true"'
             self._remarks[remark] = [self._lines[row] for row in moving]
         notes = remark_lines(self._remarks)
-        return BodyScene(self._path.stem, bodies, self._camera or Camera(), summary=self._summary, notes=notes)
+        camera, settings = self._camera or Camera(), {"response": "impulse"}  # bodies of these files have no friction
+        return BodyScene(self._path.stem, bodies, camera, settings=settings, summary=self._summary, notes=notes)
 
     def refusal(self, sentence: str, line: int | None = None) -> UnreadableFile:
         """Return an error about a line, by default the present one."""

@@ -208,7 +208,7 @@ class FieldTrial(Trial):
     def __init__(self, volume: str, n: int, elongation: float, seed: int) -> None:
         self.name = volume
         random = np.random.default_rng((n, round(elongation * 1000), seed))
-        self._world = World("brute", bounds="box", threads=1)
+        self._world = World("brute", bounds="box", response="impulse", threads=1)
         hulls, scale, rotation = Hulls.solids(SOLID), stretched(elongation), random_rotations(random, n)
         edges = 2 * np.abs(rotation[:SAMPLE] @ (hulls.points * scale).T).max(axis=2)
         met = float((edges + edges[random.permutation(len(edges))]).prod(axis=1).mean())
