@@ -119,7 +119,7 @@ def test_mixed_boxes_are_those_of_the_thesis(n: int) -> None:
     assert (moving.size[:, 0] == 0.3).all()
     np.testing.assert_allclose(moving.velocity * 6, np.rint(moving.velocity * 6), atol=1e-12)
     assert np.abs(moving.velocity).max() <= 5
-    assert (bodies.elasticity == 1).all()
+    assert (bodies.restitution == 1).all()
     assert not bodies.acceleration.any()
     assert 0.3 < is_sphere.mean() < 0.7
 
@@ -150,10 +150,10 @@ def test_against_the_files_of_the_original(name: str, fingsics: Path) -> None:
     else:
         ours = scene.bodies("capsule-box", 5000, ratio=int(name.split("-")[2])).bodies
     assert len(ours) == len(theirs)
-    for column in ("position", "size", "angles", "drawn", "static", "color", "elasticity"):
+    for column in ("position", "size", "angles", "drawn", "static", "color", "restitution"):
         np.testing.assert_array_equal(getattr(ours, column)[-6:], getattr(theirs, column)[-6:], err_msg=column)
     for kind in (SPHERE, CAPSULE):
-        for column in ("size", "mass", "angles", "elasticity", "acceleration"):
+        for column in ("size", "mass", "angles", "restitution", "acceleration"):
             found, expected = (getattr(each, column)[each.kind == kind] for each in (ours, theirs))
             if len(expected):
                 np.testing.assert_allclose(found[0], expected[0], err_msg=column)

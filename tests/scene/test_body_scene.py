@@ -53,7 +53,7 @@ def test_tiles_and_grounds_are_static() -> None:
         (spheres([[0, np.inf, 0]]), "the position of this sphere is 0,inf,0"),
         (spheres([[0, 0, 0]], spin=(0, 0, np.nan)), "the spin"),
         (spheres([[0, 0, 0]], mass=0), "the mass"),
-        (spheres([[0, 0, 0]], elasticity=1.01), "the elasticity"),
+        (spheres([[0, 0, 0]], restitution=1.01), "the restitution"),
         (spheres([[0, 0, 0]], rocket=True), "only capsules are drawn as rockets"),
     ],
 )
@@ -63,8 +63,8 @@ def test_bodies_that_are_not_allowed(bodies: BodyColumns, words: str) -> None:
 
 
 def test_the_first_offender_is_named() -> None:
-    bodies = spheres([[0, 0, 0]] * 4, [1, 1, 1, -1], mass=[1, 1, -1, 1], elasticity=[0, 2, 0, 0])
-    with pytest.raises(InvalidInput, match=r"Body 1 .*elasticity"):
+    bodies = spheres([[0, 0, 0]] * 4, [1, 1, 1, -1], mass=[1, 1, -1, 1], restitution=[0, 2, 0, 0])
+    with pytest.raises(InvalidInput, match=r"Body 1 .*restitution"):
         BodyScene("x", bodies)
 
 
@@ -103,7 +103,7 @@ def mixture() -> BodyColumns:
         angles=random.uniform(0, 360, (12, 3)),
         spin=random.uniform(0, 90, (12, 3)),
         mass=random.uniform(1, 2, 12),
-        elasticity=random.random(12),
+        restitution=random.random(12),
         static=random.random(12) < 0.5,
         drawn=random.random(12) < 0.5,
         rocket=(kind == 1) & (random.random(12) < 0.5),
@@ -118,7 +118,7 @@ def test_row_k_becomes_body_k() -> None:
     assert bodies.ids.tolist() == list(range(12))
     for name in ("kind", "position", "size", "velocity", "acceleration", "mass", "static", "drawn"):
         np.testing.assert_array_equal(getattr(bodies, name), getattr(made.bodies, name), err_msg=name)
-    np.testing.assert_array_equal(bodies.restitution, made.bodies.elasticity)
+    np.testing.assert_array_equal(bodies.restitution, made.bodies.restitution)
     for name in ("rocket", "color"):
         np.testing.assert_array_equal(getattr(bodies, name), getattr(made.bodies, name), err_msg=name)
     np.testing.assert_allclose(bodies.rotation, made.bodies.rotation, atol=1e-15)
@@ -172,7 +172,7 @@ def test_a_rocket_is_only_drawn_differently() -> None:
 
 
 def test_boxes_and_grounds() -> None:
-    made = BodyScene("x", join(ground(-1), boxes([[0, 3, 0]], (1, 2, 3)), ground(-7, elasticity=0.5)))
+    made = BodyScene("x", join(ground(-1), boxes([[0, 3, 0]], (1, 2, 3)), ground(-7, restitution=0.5)))
     bodies = made.world().bodies
     assert [KIND_WORDS[kind] for kind in bodies.kind] == ["ground", "box", "ground"]
     assert bodies.position[:, 1].tolist() == [-1, 3, -7]

@@ -34,7 +34,7 @@ max_speed = 50
 broad_options = { cell = 2.5 }
 
 [materials.default]
-elasticity = 0.5
+restitution = 0.5
 
 [materials.lead]
 mass = 11
@@ -86,6 +86,17 @@ def read(path: Path, text: str) -> BodyScene:
     return scene.find_bodies(path)
 
 
+@pytest.mark.parametrize(("response", "restitution"), [("", 0), ('response = "impulse"', 1)])
+def test_restitution_is_that_of_the_response_where_none_is_given(
+    response: str, restitution: float, tmp_path: Path
+) -> None:
+    text = f"choque = 1\n[world]\n{response}\n[materials.soft]\nrestitution = 0.25\n"
+    made = read(
+        tmp_path / "a.toml", text + '[[bodies]]\nkind = "box"\n[[bodies]]\nkind = "ground"\nmaterial = "soft"\n'
+    )
+    assert made.bodies.restitution.tolist() == [restitution, 0.25]
+
+
 def test_everything_at_once(tmp_path: Path) -> None:
     made = read(tmp_path / "a.toml", EVERYTHING)
     bodies = made.bodies
@@ -106,7 +117,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
     assert bodies.position[:7, 1].tolist() == [1, 3, 5, 1, 0, 0, -2.5]
     assert bodies.mass[:7].tolist() == [1, 2, 3, 1, 1, 1, 1]
     assert bodies.color[:4].tolist() == [[90, 90, 100]] * 3 + [[200] * 3]
-    assert bodies.elasticity[:7].tolist() == [0.5] * 7
+    assert bodies.restitution[:7].tolist() == [0.5] * 7
     assert bodies.static[:7].tolist() == [False] * 3 + [True, True, False, True]
     assert bodies.drawn[:7].tolist() == [True] * 3 + [False] + [True] * 3
     assert bodies.rocket[:4].tolist() == [False, False, False, True]
@@ -185,7 +196,7 @@ SPHERE = 'choque = 1\n\n[[bodies]]\nkind = "sphere"\n'
         ),
         (SPHERE + "radius = true", 5, "radius is True; it must be a number"),
         (SPHERE + "mass = inf", 5, "the mass of this sphere is inf"),
-        (SPHERE + "elasticity = 2", 5, "elasticity"),
+        (SPHERE + "restitution = 2", 5, "restitution"),
         (SPHERE + "static = 'no'", 5, "static is 'no'; it must be true or false"),
         (SPHERE + "color = [0, 0, 256]", 5, "three whole numbers from 0 to 255"),
         (SPHERE + "color = [0, 0, 0.5]", 5, "three whole numbers from 0 to 255"),
@@ -297,7 +308,7 @@ def test_all_columns_of_bodies_are_written_read_and_simulated(
         "group": [1, 2, 4],
     }
     further |= {"locked": [[1, 0, 0, 0, 0, 1], [0] * 6, [0] * 6], "mask": 2**32 - 2, "sensor": [False, True, False]}
-    further |= {"friction": 0.1, "rolling": 0.2, "elasticity": 0.3, "surface_velocity": (1, 2, 3)}
+    further |= {"friction": 0.1, "rolling": 0.2, "restitution": 0.3, "surface_velocity": (1, 2, 3)}
     solids = boxes(np.eye(3) * 5, [1, 2, 3], solid=[0, 2, 2], **further)
     made = BodyScene("all", join(solids, spheres(-np.eye(3) * 5, 1.0, **further)))
     scene.write(tmp_path / "all.toml", made)

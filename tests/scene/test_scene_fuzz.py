@@ -162,7 +162,7 @@ def some_bodies(draw: st.DrawFn) -> BodyColumns:
         size if count else BodyColumns.none().size,
         **rows,
         mass=[draw(positive) for _ in kind],
-        elasticity=[draw(st.floats(0, 1)) for _ in kind],
+        restitution=[draw(st.floats(0, 1)) for _ in kind],
         static=draw(flags),
         drawn=draw(flags),
         rocket=[each == 1 and draw(st.booleans()) for each in kind],

@@ -39,18 +39,19 @@ MAX_VALUE, MIN_VALUE = 1e12, 1e-12
 _POSITIVE = f"a number from {MIN_VALUE:g} to {MAX_VALUE:g}"
 
 SHARED = (
-    *("friction", "rolling", "surface_velocity", "linear_damping", "angular_damping"),
+    *("restitution", "friction", "rolling", "surface_velocity", "linear_damping", "angular_damping"),
     *("static", "bullet", "sensor", "locked", "group", "mask", "color", "drawn"),
 )
 """Columns that mean the same in a scene and in a world."""
 
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("velocity", "acceleration", "angles", "spin"), 0.0),
-    **dict.fromkeys(("mass", "elasticity"), 1.0),
+    "mass": 1.0,
     "solid": 0,
     "mesh": None,
     "rocket": False,
     **{name: value for name, value in BODY_DEFAULTS.items() if name in SHARED},
+    "restitution": 1.0,  # in a world it depends on the response
 }
 """The attributes of a body where they are not given."""
 
@@ -72,8 +73,8 @@ class BodyColumns(ColumnTable):
         (n, 3): [unit/s] and [unit/s²]. Gravity is the acceleration of each body.
     angles, spin
         (n, 3): [degree] and [degree/s] about x, y and z; see `rotation` and `angular_velocity`.
-    mass, elasticity, friction, rolling
-        (n,): elasticity is from 0 to 1; friction and rolling are not negative, and for ``soft-step``.
+    mass, restitution, friction, rolling
+        (n,): restitution is from 0 to 1; friction and rolling are not negative, and for ``soft-step``.
     surface_velocity
         (n, 3): how fast the surface runs along the body, for ``soft-step`` [unit/s].
     linear_damping, angular_damping, bullet, sensor, locked, group, mask
@@ -97,7 +98,7 @@ class BodyColumns(ColumnTable):
     angles: F64
     spin: F64
     mass: F64
-    elasticity: F64
+    restitution: F64
     friction: F64
     rolling: F64
     surface_velocity: F64
@@ -119,7 +120,7 @@ class BodyColumns(ColumnTable):
         **dict.fromkeys(("kind", "solid"), (np.int8, ())),
         **dict.fromkeys(("position", "size", "velocity", "acceleration"), (np.float64, (3,))),
         **dict.fromkeys(("angles", "spin", "surface_velocity"), (np.float64, (3,))),
-        **dict.fromkeys(("mass", "elasticity", "friction", "rolling"), (np.float64, ())),
+        **dict.fromkeys(("mass", "restitution", "friction", "rolling"), (np.float64, ())),
         **dict.fromkeys(("linear_damping", "angular_damping"), (np.float64, ())),
         **dict.fromkeys(("static", "bullet", "sensor", "drawn", "rocket"), (np.bool_, ())),
         "locked": (np.bool_, (6,)),
@@ -236,7 +237,6 @@ def add_to(world: World, kind: int, bodies: BodyColumns) -> None:
         "acceleration": bodies.acceleration,
         "angular_velocity": world.response.angular_velocity(bodies.spin),
         "rotation": world.response.rotations(bodies.angles),
-        "restitution": bodies.elasticity,
         **{name: getattr(bodies, name) for name in SHARED},
     }
     first, second = bodies.size[:, 0], bodies.size[:, 1]
@@ -310,8 +310,8 @@ def _rules(bodies: BodyColumns) -> Iterator[tuple[str, NDArray[Any], Bools, str]
     unfit = (bodies.kind == CAPSULE) & ~(_positive(length) | (length == 0))
     yield "length", length, unfit, f"0, or {_POSITIVE}"
     yield "mass", bodies.mass, ~_positive(bodies.mass), _POSITIVE
-    elasticity = bodies.elasticity
-    yield "elasticity", elasticity, ~((elasticity >= 0) & (elasticity <= 1)), "a number from 0 to 1"
+    restitution = bodies.restitution
+    yield "restitution", restitution, ~((restitution >= 0) & (restitution <= 1)), "a number from 0 to 1"
     for name in ("friction", "rolling", "linear_damping", "angular_damping"):
         column = getattr(bodies, name)
         yield name, column, ~((column >= 0) & (column <= MAX_VALUE)), f"a number from 0 to {MAX_VALUE:g}"

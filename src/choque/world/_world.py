@@ -82,15 +82,6 @@ class World(Population, Queries):
     ...     report = world.step(1 / 60)
     >>> world.asleep.tolist()
     [True, True, False]
-
-    Without friction and rest:
-
-    >>> world = choque.World(response="impulse")
-    >>> ids = world.add_spheres([[0, 0, 0], [2.1, 0, 0]], velocity=[[3, 0, 0], [-3, 0, 0]])
-    >>> [world.step(1 / 60).impulses for _ in range(4)]
-    [0, 0, 1, 0]
-    >>> world.bodies.velocity[:, 0].round(9).tolist()
-    [-3.0, 3.0]
     """
 
     _frame: int

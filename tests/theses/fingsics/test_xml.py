@@ -20,7 +20,7 @@ SHARED = {
     "ang": ("angles", "90,0,45", [90, 0, 45], [0, 0, 0]),
     "angVel": ("spin", "10,20,30", [10, 20, 30], [0, 0, 0]),
     "mass": ("mass", "7.5", 7.5, 1),
-    "elasticityCoef": ("elasticity", "0.25", 0.25, 1),
+    "elasticityCoef": ("restitution", "0.25", 0.25, 1),
     "draw": ("drawn", "false", False, True),
     "color": ("color", "1,2,255", [1, 2, 255], [200, 200, 200]),
 }

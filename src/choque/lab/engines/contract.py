@@ -22,7 +22,7 @@ TAKEN = (SPHERE, CAPSULE, TILE)
 class Engine(ABC):
     """A world of another library, made from a scene and stepped; close it after use, or use it in a ``with`` block.
 
-    Friction, gravity, damping and sleeping are off, and the elasticity is that of the scene. The stages of a step are
+    Friction, gravity, damping and sleeping are off, and the restitution is that of the scene. The stages of a step are
     not timed separately.
 
     Parameters

@@ -55,7 +55,7 @@ class Bullet(Engine):
                 useMaximalCoordinates=1,
             )
             self._call(
-                "changeDynamics", number, -1, restitution=float(bodies.elasticity[row]), lateralFriction=0.0,
+                "changeDynamics", number, -1, restitution=float(bodies.restitution[row]), lateralFriction=0.0,
                 spinningFriction=0.0, rollingFriction=0.0, linearDamping=0.0, angularDamping=0.0,
             )  # fmt: skip
             if not still:

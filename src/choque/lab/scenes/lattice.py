@@ -40,20 +40,20 @@ def block(wanted: int, pitch: ArrayLike, flatness: float = 1.0) -> Vectors:
     return centers
 
 
-def walls(sides: ArrayLike, *, elasticity: float = 1.0, lidded: bool = True) -> BodyColumns:
+def walls(sides: ArrayLike, *, restitution: float = 1.0, lidded: bool = True) -> BodyColumns:
     """Tiles that close a box of ``sides`` (3,) about the origin; those toward the viewer and the lid are not drawn.
 
     Their order is +x, −x, +z, −z, +y, −y; without a lid +y is left out.
     """
     x, y, z = np.asarray(sides, dtype=np.float64)
-    across = tiles([[x / 2, 0, 0], [-x / 2, 0, 0]], y, z, angles=(0, 0, 90), drawn=[False, True], **_wall(elasticity))
-    along = tiles([[0, 0, z / 2], [0, 0, -z / 2]], x, y, angles=(90, 0, 0), drawn=[False, True], **_wall(elasticity))
-    level = tiles([[0, y / 2, 0], [0, -y / 2, 0]], x, z, drawn=[False, True], **_wall(elasticity))
+    across = tiles([[x / 2, 0, 0], [-x / 2, 0, 0]], y, z, angles=(0, 0, 90), drawn=[False, True], **_wall(restitution))
+    along = tiles([[0, 0, z / 2], [0, 0, -z / 2]], x, y, angles=(90, 0, 0), drawn=[False, True], **_wall(restitution))
+    level = tiles([[0, y / 2, 0], [0, -y / 2, 0]], x, z, drawn=[False, True], **_wall(restitution))
     return join(across, along, level if lidded else level.take([1]))
 
 
-def _wall(elasticity: float) -> dict[str, object]:
-    return {"elasticity": elasticity, "color": (220, 220, 220)}
+def _wall(restitution: float) -> dict[str, object]:
+    return {"restitution": restitution, "color": (220, 220, 220)}
 
 
 def sixths(random: np.random.Generator, count: int, speed: float) -> Vectors:

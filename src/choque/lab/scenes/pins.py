@@ -24,10 +24,10 @@ def pins(request: BodyRequest, *, speed: float = 18.0) -> BodyColumns:
     rows = ceil((sqrt(8 * len(number) + 1) - 1) / 2)
     half_width = max(3.0, rows * APART / 2 + 1.5)
     length = 16.0 + rows * APART + 6.0
-    wall = {"angles": (90, 0, 0), "elasticity": 0.5, "color": (220, 220, 220)}
+    wall = {"angles": (90, 0, 0), "restitution": 0.5, "color": (220, 220, 220)}
     standing = np.stack([14.0 + row * APART, np.full(len(number), HEIGHT / 2 + PIN), (place - row / 2) * APART], axis=1)
     return join(
-        tiles([[length / 2 - 4.0, 0.0, 0.0]], length, 2 * half_width, elasticity=0.5, color=(65, 43, 21)),
+        tiles([[length / 2 - 4.0, 0.0, 0.0]], length, 2 * half_width, restitution=0.5, color=(65, 43, 21)),
         tiles([[length / 2 - 4.0, 1.5, side * half_width] for side in (-1, 1)], length, 3.0, **wall),
         spheres(
             np.array([[0.0, BALL, 0.1]])[: request.body_count],
@@ -35,8 +35,8 @@ def pins(request: BodyRequest, *, speed: float = 18.0) -> BodyColumns:
             mass=5.0,
             velocity=(speed, 0, 0),
             acceleration=GRAVITY,
-            elasticity=0.4,
+            restitution=0.4,
             color=(200, 20, 20),
         ),
-        capsules(standing, PIN, HEIGHT, angles=UPRIGHT, acceleration=GRAVITY, elasticity=0.4),
+        capsules(standing, PIN, HEIGHT, angles=UPRIGHT, acceleration=GRAVITY, restitution=0.4),
     )

@@ -15,9 +15,9 @@ WIDTH, RADIUS, PITCH = 20.0, 0.5, 2.0
 
 
 @usually(40)
-def ramp(request: BodyRequest, *, angle: float = 30.0, elasticity: float = 0.4) -> BodyColumns:
+def ramp(request: BodyRequest, *, angle: float = 30.0, restitution: float = 0.4) -> BodyColumns:
     """Balls and lying capsules in turn slide down a slope of ``angle`` degrees and run out on a flat floor."""
-    angle, elasticity = check.number(angle, "angle", 1.0, 80.0), check.number(elasticity, "elasticity", 0.0, 1.0)
+    angle, restitution = check.number(angle, "angle", 1.0, 80.0), check.number(restitution, "restitution", 0.0, 1.0)
     random, count = request.random(), request.body_count
     in_a_row = int((WIDTH - 2) / PITCH)
     slope = max(20.0, PITCH * ceil(count / in_a_row) + 4.0)
@@ -36,11 +36,11 @@ def ramp(request: BodyRequest, *, angle: float = 30.0, elasticity: float = 0.4) 
         center,
         size,
         acceleration=GRAVITY,
-        elasticity=elasticity,
+        restitution=restitution,
         color=bright_colors(random, count),
     )
     down = tiles(
-        [[-slope * run / 2, slope * rise / 2, 0.0]], slope, WIDTH, angles=(0, 0, -angle), elasticity=elasticity
+        [[-slope * run / 2, slope * rise / 2, 0.0]], slope, WIDTH, angles=(0, 0, -angle), restitution=restitution
     )
-    flat = tiles([[slope, 0.0, 0.0]], 2 * slope, WIDTH, elasticity=elasticity, color=(120, 120, 120))
+    flat = tiles([[slope, 0.0, 0.0]], 2 * slope, WIDTH, restitution=restitution, color=(120, 120, 120))
     return join(down, flat, sliding)

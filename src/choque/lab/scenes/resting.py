@@ -46,8 +46,8 @@ def _pyramid(base: int) -> NDArray[np.float64]:
 def _cubes(request: BodyRequest, position: NDArray[np.float64], friction: float) -> BodyColumns:
     colors = bright_colors(request.random(), len(position))
     return join(
-        ground(friction=friction, elasticity=0.0, color=FLOOR),
-        boxes(position, 1.0, acceleration=GRAVITY, elasticity=0.0, friction=friction, color=colors),
+        ground(friction=friction, restitution=0.0, color=FLOOR),
+        boxes(position, 1.0, acceleration=GRAVITY, restitution=0.0, friction=friction, color=colors),
     )
 
 
@@ -61,8 +61,8 @@ def stack(request: BodyRequest, *, ratio: float = 1.0) -> BodyColumns:
     mass[-1:] = ratio
     colors = bright_colors(request.random(), count)
     return join(
-        ground(elasticity=0.0, color=FLOOR),
-        boxes(position, 1.0, acceleration=GRAVITY, elasticity=0.0, mass=mass, color=colors),
+        ground(restitution=0.0, color=FLOOR),
+        boxes(position, 1.0, acceleration=GRAVITY, restitution=0.0, mass=mass, color=colors),
     )
 
 
@@ -77,14 +77,14 @@ def arch(request: BodyRequest, *, friction: float = 0.8) -> BodyColumns:
     away = outer * np.cos(half) - height * 10 / 21  # the centre of mass of a wedge
     position = away * np.stack([np.cos(around), np.sin(around), 0 * around], axis=1)
     return join(
-        ground(friction=friction, elasticity=0.0, color=FLOOR),
+        ground(friction=friction, restitution=0.0, color=FLOOR),
         boxes(
             position,
             (2 * outer * np.sin(half), height, 1.0),
             solid=SOLIDS.index("wedge"),
             angles=np.degrees(around)[:, np.newaxis] * [0, 0, 1] - [0, 0, 90],
             acceleration=GRAVITY,
-            elasticity=0.0,
+            restitution=0.0,
             friction=friction,
             color=bright_colors(request.random(), count),
         ),
@@ -102,12 +102,12 @@ def dominoes(request: BodyRequest, *, gap: float = 0.5) -> BodyColumns:
     velocity[:1, 0], spin[:1, 2] = 1.0, -120.0  # about its lower edge
     colors = bright_colors(request.random(), count)
     return join(
-        ground(elasticity=0.0, color=FLOOR),
+        ground(restitution=0.0, color=FLOOR),
         boxes(
             position,
             (0.15, 1.0, 0.5),
             acceleration=GRAVITY,
-            elasticity=0.0,
+            restitution=0.0,
             friction=0.4,
             velocity=velocity,
             spin=spin,
@@ -138,16 +138,16 @@ def hopper(request: BodyRequest, *, angle: float = 40.0, mouth: float = 5.0, rol
         position + [0, lift - position[:, 1].min(initial=0.0), 0],
         0.5,
         acceleration=GRAVITY,
-        elasticity=0.1,
+        restitution=0.1,
         rolling=rolling,
         color=colors,
     )
-    return join(ground(elasticity=0.0, color=FLOOR), falling, _surface(funnel))
+    return join(ground(restitution=0.0, color=FLOOR), falling, _surface(funnel))
 
 
 def _surface(mesh: Mesh, **attributes: object) -> BodyColumns:
     """Return a static mesh around or below other bodies."""
-    return BodyColumns.filled(MESH, [[0, 0, 0]], 0.0, mesh=mesh, **{"elasticity": 0.0, "color": FLOOR, **attributes})
+    return BodyColumns.filled(MESH, [[0, 0, 0]], 0.0, mesh=mesh, **{"restitution": 0.0, "color": FLOOR, **attributes})
 
 
 def _between(count: int) -> NDArray[np.int64]:
@@ -163,7 +163,7 @@ def rubble(request: BodyRequest, *, friction: float = 0.6) -> BodyColumns:
     friction, count = check.number(friction, "friction", 0.0), request.body_count
     tower = np.array(block_counts(count, flatness=2.0)) * 1.6
     falling = _mixed(request, block(count, (1.6, 1.6, 1.6), flatness=2.0), friction)
-    return join(falling, walls(tower + 0.4, elasticity=0.0, lidded=False))
+    return join(falling, walls(tower + 0.4, restitution=0.0, lidded=False))
 
 
 def _mixed(request: BodyRequest, position: NDArray[np.float64], friction: float) -> BodyColumns:
@@ -177,7 +177,7 @@ def _mixed(request: BodyRequest, position: NDArray[np.float64], friction: float)
         solid=np.where(number == 3, SOLIDS.index("octahedron"), 0),
         angles=random.uniform(0.0, 360.0, (len(position), 3)),
         acceleration=GRAVITY,
-        elasticity=0.0,
+        restitution=0.0,
         friction=friction,
         rolling=0.05,
         color=bright_colors(random, len(position)),
@@ -201,7 +201,7 @@ def washer(request: BodyRequest, *, speed: float = 40.0) -> BodyColumns:
     first = np.arange(len(ring))
     back = np.stack((np.roll(first, -1), first, 0 * first + 2 * len(ring)), axis=1)
     drum = Mesh(vertices, np.concatenate((_between(len(ring)), back)))
-    pane = boxes([[0, 0, 4.0]], (2 * radius, 2 * radius, 1.0), static=True, elasticity=0.0, drawn=False)
+    pane = boxes([[0, 0, 4.0]], (2 * radius, 2 * radius, 1.0), static=True, restitution=0.0, drawn=False)
     return join(pane, _mixed(request, place[:count], 0.6), _surface(drum, spin=(0.0, 0.0, speed)))
 
 
@@ -256,12 +256,12 @@ def conveyor(request: BodyRequest, *, speed: float = 2.0) -> BodyColumns:
         [[0.0, 1.5, 0.0]],
         (length, 1.0, 3.0),
         static=True,
-        elasticity=0.0,
+        restitution=0.0,
         surface_velocity=(speed, 0.0, 0.0),
         color=FLOOR,
     )
     position = np.zeros((count, 3))
     position[:, 0], position[:, 1] = 2.0 * (np.arange(count) - (count - 1) / 2), 2.6
     colors = bright_colors(request.random(), count)
-    riding = boxes(position, (1.0, 1.0, 1.0), acceleration=GRAVITY, elasticity=0.0, color=colors)
-    return join(ground(elasticity=0.0, color=FLOOR), belt, riding)
+    riding = boxes(position, (1.0, 1.0, 1.0), acceleration=GRAVITY, restitution=0.0, color=colors)
+    return join(ground(restitution=0.0, color=FLOOR), belt, riding)

@@ -28,19 +28,20 @@ import numpy as np
 
 from choque._core.types import F64, I64
 from choque.broad.index import names as method_names
+from choque.dynamics.response import RESPONSES
 from choque.errors import UnknownName, UnreadableFile
 from choque.files.source import naming_damage, read_text
 from choque.scene.body_scene import GENERATORS, WORLD_SETTINGS, BodyScene, Camera, steps_per_second
 from choque.scene.body_scene import bodies as generate_bodies
 from choque.scene.columns import BOX, GROUND, KIND_WORDS, MESH, SOLIDS, SPHERE, BodyColumns, first_fault, join
 from choque.scene.formats.toml_table import TomlLines, TomlTable
-from choque.world.settings import FORMER_SETTINGS, current_settings
+from choque.world.settings import FORMER_SETTINGS, Settings, current_settings
 
 VERSION = 1  # the version of the format that this reads and writes
 VECTORS = ("velocity", "acceleration", "angles", "spin", "surface_velocity")
-VALUES = ("mass", "elasticity", "friction", "rolling", "linear_damping", "angular_damping", "group", "mask")
+VALUES = ("mass", "restitution", "friction", "rolling", "linear_damping", "angular_damping", "group", "mask")
 FLAGS = ("static", "drawn", "rocket", "bullet", "sensor")
-MATERIAL = ("mass", "elasticity", "friction", "rolling", "color", "drawn", "group", "mask")
+MATERIAL = ("mass", "restitution", "friction", "rolling", "color", "drawn", "group", "mask")
 FIXED = (*VECTORS, *VALUES, "drawn", "color", "sensor")
 MOVING = (*FIXED, "static", "bullet", "locked")
 MESH_KEYS = ("vertices", "faces")
@@ -94,7 +95,11 @@ def _scene(document: TomlTable, path: Path) -> BodyScene:
     with document.placing("steps_per_second"):
         steps = steps_per_second(document.whole("steps_per_second", 60))
     gravity = document.vector("gravity")
-    materials = _materials(document.table("materials"))
+    world = document.table("world")
+    settings = _settings(world)
+    with world.placing("response"):
+        restitution = RESPONSES.find(settings.get("response", Settings.response)).restitution
+    materials = _materials(document.table("materials"), restitution)
     entries = document.tables("bodies")
     parts = [_bodies(entry, materials, gravity) for entry in entries]
     return BodyScene(
@@ -102,7 +107,7 @@ def _scene(document: TomlTable, path: Path) -> BodyScene:
         bodies=_placed(entries, parts),
         camera=_camera(document.table("camera")),
         steps_per_second=steps,
-        settings=_settings(document.table("world")),
+        settings=settings,
         summary=document.text("summary"),
     )
 
@@ -133,15 +138,15 @@ def _settings(table: TomlTable) -> dict[str, Any]:
     return {**current_settings(settings), **options.plain()}
 
 
-def _materials(table: TomlTable) -> dict[str, dict[str, Any]]:
-    """Read the materials: attributes shared by bodies; bodies without a material have ``default``."""
-    materials: dict[str, dict[str, Any]] = {"default": {}}
+def _materials(table: TomlTable, restitution: float) -> dict[str, dict[str, Any]]:
+    """Read the materials: attributes shared by bodies; what they do not say is that of ``default``."""
+    materials: dict[str, dict[str, Any]] = {"default": {"restitution": restitution}}
     for name in table.plain():
         entry = table.table(name)
         entry.require_known("a material", MATERIAL)
         material = _attributes(entry, MATERIAL, 1)
         _require_fit(BodyColumns.filled(SPHERE, np.zeros(3), 1.0, **material), entry, "material")
-        materials[name] = material
+        materials[name] = {**materials.get(name, {}), **material}
     return materials
 
 

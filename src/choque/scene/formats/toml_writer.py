@@ -76,7 +76,10 @@ def _entry(bodies: BodyColumns) -> Iterator[str]:
         yield f"{key} = {_column(bodies.size if kind == BOX else bodies.size[:, place])}"
     for key in ATTRIBUTES[kind]:
         column = getattr(bodies, key)
-        if not np.array_equal(column, np.broadcast_to(np.asarray(DEFAULTS[key], column.dtype), column.shape)):
+        # The restitution that bodies of a file have by default depends on the response.
+        if key == "restitution" or not np.array_equal(
+            column, np.broadcast_to(np.asarray(DEFAULTS[key], column.dtype), column.shape)
+        ):
             yield f"{key} = {_column(column)}"
 
 

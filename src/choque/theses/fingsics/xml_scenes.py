@@ -38,7 +38,7 @@ ATTRIBUTES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "ang": ("angles", triplet),
     "angVel": ("spin", triplet),
     "mass": ("mass", number),
-    "elasticityCoef": ("elasticity", number),
+    "elasticityCoef": ("restitution", number),
     "static": ("static", flag),
     "draw": ("drawn", flag),
     "color": ("color", color),

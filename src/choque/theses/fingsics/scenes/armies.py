@@ -45,4 +45,4 @@ def _extent(centers: Vectors, axis: int) -> float:
 def _army(
     centers: Vectors, place: tuple[float, ...], velocity: tuple[float, ...], color: tuple[int, ...]
 ) -> BodyColumns:
-    return capsules(centers + place, 0.5, 4.0, velocity=velocity, angles=UPRIGHT, elasticity=0.4, color=color)
+    return capsules(centers + place, 0.5, 4.0, velocity=velocity, angles=UPRIGHT, restitution=0.4, color=color)

@@ -21,14 +21,14 @@ def bulldozer(request: BodyRequest, *, speed: float = 10.0) -> BodyColumns:
     side = np.where(number % 2 == 0, 1.0, -1.0)
     logs = np.stack([PITCH * number - row / 2, np.full(len(number), LOG + 0.1), side], axis=1)
     return join(
-        tiles([[0.0, 0.0, 0.0]], row + 40.0, 30.0, elasticity=0.5),
+        tiles([[0.0, 0.0, 0.0]], row + 40.0, 30.0, restitution=0.5),
         spheres(
             [[-row / 2 - BLADE - LOG - 2.0, BLADE - 1.0, 0.0]],
             BLADE,
             static=True,
             velocity=(speed, 0, 0),
-            elasticity=0.5,
+            restitution=0.5,
             color=(200, 200, 20),
         ),
-        capsules(logs, LOG, LENGTH, acceleration=GRAVITY, elasticity=0.5, color=(65, 43, 21)),
+        capsules(logs, LOG, LENGTH, acceleration=GRAVITY, restitution=0.5, color=(65, 43, 21)),
     )

@@ -29,10 +29,10 @@ def logs(request: BodyRequest, *, layer: int = 11, height: float = 20.0) -> Body
         RADIUS,
         LENGTH,
         angles=np.where(turned[:, np.newaxis], (0.0, 90.0, 0.0), (0.0, 0.0, 0.0)),
-        elasticity=0.8,
+        restitution=0.8,
         color=(50, 200, 200),
     )
     top = max(0.0, (ceil(len(number) / layer) - 1) / 2)
     start = np.array([[1.5, top + height + 5.0, 1.5]])[: request.body_count]
-    falling = capsules(start, 2.0, 5.0, mass=2.0, elasticity=0.1, angles=UPRIGHT, acceleration=GRAVITY)
+    falling = capsules(start, 2.0, 5.0, mass=2.0, restitution=0.1, angles=UPRIGHT, acceleration=GRAVITY)
     return join(floating.moved((0.0, top, 0.0)), falling)

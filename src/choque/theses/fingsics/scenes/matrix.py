@@ -29,7 +29,7 @@ def _struck(request: BodyRequest, ball_count: int, speed: float, *, rocket: bool
         0.5,
         4.0,
         angles=UPRIGHT,
-        elasticity=0.4,
+        restitution=0.4,
         color=(0, 220, 0) if rocket else (50, 200, 200),
         rocket=rocket,
     )
