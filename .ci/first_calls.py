@@ -36,6 +36,14 @@ with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextl
     main("{}".split())
 """
 
+STUDIO = """
+from choque.studio.page.entries import find_view
+from choque.studio.page.studio import open_studio
+with open_studio(find_view(["{}"])) as studio:
+    for _ in range(3):
+        studio.ask(lambda: studio.view.step(), timeout=600)
+"""
+
 CALLS: dict[str, tuple[str, ...]] = {
     "pairs, float32, 3D": ("_pairs:pairs", BOXES.format(10_000, 3, "float32"), "choque.pairs(lower, upper)"),
     "pairs, float64, 3D": ("_pairs:pairs", BOXES.format(10_000, 3, "float64"), "choque.pairs(lower, upper)"),
@@ -97,6 +105,10 @@ CALLS: dict[str, tuple[str, ...]] = {
     "choque run": ("cli.run:run_once", COMMAND.format("run bowling --frames 300")),
     "choque picture": ("cli.picture:picture", COMMAND.format("picture bowling bowling.png --frame 60 --size 320x180")),
     "choque video": ("cli.video:video", COMMAND.format("video bowling bowling.webp --seconds 0.5 --size 320x180")),
+    "choque picture, boxes": ("cli.picture:picture", COMMAND.format("picture pyramid:10 out.png --frame 2")),
+    "choque video, boxes": ("cli.video:video", COMMAND.format("video pyramid:10 out.gif --seconds 0.1 --size 64x36")),
+    "the studio": ("studio.page.server:Studio.run", STUDIO.format("bowling")),
+    "the studio, boxes": ("studio.page.server:Studio.run", STUDIO.format("pyramid:10")),
     "World.step, soft-step, boxes": (
         "world._world:World.step",
         GROUND,

@@ -13,15 +13,6 @@ if TYPE_CHECKING:
     from choque.studio.page.studio import Studio
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_thumbnails(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Thumbnails are kept in a folder of the tests, not in that of the user."""
-    folder = tmp_path_factory.mktemp("thumbnails")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("choque.studio.page.thumbnails._folder", lambda: folder)
-        yield
-
-
 @pytest.fixture(scope="session")
 def shared_studio() -> Iterator[Studio]:
     """A studio that no browser looks at; tests open their views in it."""

@@ -73,6 +73,7 @@ def test_a_frame_that_is_typed_into_the_timeline_is_shown(watched: Watched, tmp_
         view = watched.show(RecordingView(recording))
         until_seen(lambda: watched.write("Frame", 47), lambda: view.replay.frame == 47, "frame 47")
         assert view.timeline.frame == 47
+        assert view.page._bottom_width > 400.0  # though the scene is as large as that of the view before
         assert "#t=0.783" in view.timeline._marks.content
         live = WorldView(rolling_and_falling())
         live.title = "Live"

@@ -133,6 +133,9 @@ def test_frames_boxes_axes_and_shadows_change_the_picture(recording: Recording, 
     ):
         assert (pixels(recording, tmp_path, look, index) != plain).any()
     assert (pixels(recording, tmp_path, SMALL) == plain).all()
+    later = Look(**{**vars(SMALL), "boxes": True, "since": 20 / recording.frames_per_second})
+    assert (pixels(recording, tmp_path, later, 19) == pixels(recording, tmp_path, SMALL, 19)).all()
+    assert ((pixels(recording, tmp_path, later, 20) == (220, 0, 220)).all(axis=2)).sum() > 20
 
 
 def test_hidden_bodies_are_not_drawn(tmp_path: Path) -> None:

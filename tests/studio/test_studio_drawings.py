@@ -13,7 +13,7 @@ from choque import broad, scene
 from choque.bounds import Boxes, directions
 from choque.record import BodyTable, Poses
 from choque.studio import meshes
-from choque.studio.page.backdrop import shadows_of
+from choque.studio.page.backdrop import boxes_of, ellipses_of, hexagons_of
 from choque.studio.page.bodies import BLOCK, COARSE, COLORINGS, Part, blocks_of, definition_for, parts_of
 from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import OVERLAYS, Options, area_members, structure_of, sweep_axis_of
@@ -21,6 +21,7 @@ from choque.studio.page.stage import about_body, body_on_ray
 from choque.studio.page.wires import box_wires, oriented_wires, slab_wires, sphere_wires
 from choque.studio.palette import FREE, GLOW, STATIC
 from choque.studio.stage.camera import around_moving, framing
+from choque.studio.stage.extents import oriented_boxes
 from choque.studio.stage.stage import LIGHT
 from choque.studio.surroundings import Surroundings
 from choque.world import World
@@ -322,7 +323,7 @@ def test_the_shadow_of_a_ball_is_an_ellipse_where_the_light_falls() -> None:
     world.add_ground()
     bodies = world.bodies
     cast, poses = BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
-    found = shadows_of(cast, poses, Surroundings.of(cast, poses))
+    found = ellipses_of(cast, poses, Surroundings.of(cast, poses), np.arange(2))
     rise = LIGHT[1]
     np.testing.assert_allclose(found.half, [[0.5 / rise, 0.5], [0.5 / rise, 0.5]], rtol=1e-6)
     wanted = np.array([[1, 5, 2], [30, 9, 0]]) - np.array([[5.0], [5.0]]) / rise * LIGHT
@@ -332,3 +333,27 @@ def test_the_shadow_of_a_ball_is_an_ellipse_where_the_light_falls() -> None:
     level = LIGHT * (1, 0, 1) / np.hypot(LIGHT[0], LIGHT[2])
     assert np.abs(found.rotation[0, :, 0] @ level) == pytest.approx(1.0)
     np.testing.assert_allclose(np.linalg.det(found.rotation), 1.0, rtol=1e-6)
+
+
+def test_the_shadow_of_a_box_has_its_corners_as_the_light_throws_them() -> None:
+    world, random = World("brute"), np.random.default_rng(3)
+    turned = np.linalg.qr(random.normal(size=(6, 3, 3)))[0]
+    turned *= np.linalg.det(turned)[:, np.newaxis, np.newaxis]
+    world.add_boxes(random.uniform(4.0, 9.0, (6, 3)), random.uniform(0.5, 3.0, (6, 3)), rotation=turned)
+    world.add_spheres([[0, 5, 0]], 1.0)
+    world.add_ground()
+    bodies = world.bodies
+    cast, poses = BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    rows = np.flatnonzero(boxes_of(cast))
+    assert rows.tolist() == list(range(6))
+    found = hexagons_of(cast, poses, Surroundings.of(cast, poses), rows)
+    corners = oriented_boxes(cast, poses)[:6].astype(np.float64)
+    thrown = (corners - corners[..., 1:2] / LIGHT[1] * LIGHT)[..., [0, 2]]
+    for shadow, dots in zip(found[..., [0, 2]], thrown, strict=True):
+        apart = np.linalg.norm(shadow[:, np.newaxis] - dots, axis=2)
+        assert len(set(apart.argmin(axis=1).tolist())) == 6  # each corner is that of a different corner of the box
+        assert apart.min(axis=1).max() < 0.3  # shadows lie a little above the ground
+        sides = np.roll(shadow, -1, axis=0) - shadow
+        away = dots[np.newaxis] - shadow[:, np.newaxis]
+        turns = sides[:, np.newaxis, 0] * away[..., 1] - sides[:, np.newaxis, 1] * away[..., 0]
+        assert (turns * np.sign(np.median(turns)) > -1.0).all()  # and all other corners are within

@@ -107,6 +107,10 @@ BLOCK = 50_000
 
 GROUND_SIDE = 400.0
 
+LINEAR = np.rint(255.0 * (np.arange(256) / 255.0) ** 1.9).astype(np.uint8)
+"""Colours of instances as pages want them, by light, unlike those of all else, which are as seen. The exponent makes
+pages look like films, which have more light from the side of the camera."""
+
 SEE_THROUGH = 0.45
 """The opacity of transparent bodies."""
 
@@ -178,7 +182,7 @@ class BodiesLayer:
             if part.turns:
                 handle.batched_wxyzs = quaternions(poses.rotation[part.rows])
             if part.tint is None and has_new_colors:
-                handle.batched_colors = np.ascontiguousarray(color[part.rows])
+                handle.batched_colors = LINEAR[color[part.rows]]
 
     def _engage(self, cast: BodyTable, poses: Poses, color: NDArray[np.uint8]) -> None:
         for _, handle in self.parts:
@@ -199,9 +203,7 @@ class BodiesLayer:
             quaternions(poses.rotation[part.rows]) if part.turns else upright,
             _places(part, poses),
             batched_scales=part.scale,
-            batched_colors=np.ascontiguousarray(color[part.rows])
-            if part.tint is None
-            else np.array(part.tint, np.uint8),
+            batched_colors=LINEAR[color[part.rows] if part.tint is None else np.array(part.tint)],
             flat_shading=part.mesh.is_sharp,
             side=part.side if part.mesh.is_sharp else "front",
             opacity=self._opacity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
-from choque.studio.stage.camera import VIEW_ANGLE, around_moving, directions
+from choque.studio.stage.camera import VIEW_ANGLE, around_moving, directions, without_lost
 
 HOLD_SECONDS = 0.35
 """viser rotates the camera by arrow keys; this long after the last one, the camera is restored [s]."""
@@ -31,16 +32,84 @@ MAX_COVERED = 0.4
 UNMOVED = 1e-3
 """A camera within this share of its distance from where it was placed was not moved."""
 
+REMEMBERED = 120
+"""How many of the latest places of a camera count as not moved by hand: a slow page reports where it was."""
+
+SLOWNESS = 0.7
+"""Time constant of the motion, which is that of a critically damped spring [s]."""
+
+RECENT = 10
+"""The camera comes nearer when so many looks in a row need less distance: what bounces comes back."""
+
+LOOK_SECONDS = 0.25
+"""Time between two looks [s]."""
+
+NEARER, FARTHER, ASIDE = 0.8, 1.05, 0.12
+"""The camera moves if its distance would be less or more by these factors, or its target be farther than this share of
+its distance from the present one."""
+
+WIDEST = 2.5
+"""How many times as far away as at the start the camera may be."""
+
+STILL = 1e-3
+"""A camera within this share of its distance from its goal has arrived."""
+
+LONGEST = 0.1
+"""Time between two moves that counts, at most [s]: a run may have been paused."""
+
 ORIGIN = np.zeros(3)
 
 Place = NDArray[np.float64]
 
 
+class Drift:
+    """The distance and the target of a camera; `look` says where it should be, `move` lets time pass."""
+
+    def __init__(self, distance: float, target: Place) -> None:
+        self._now = np.array([np.log(distance), *target])
+        self._goal, self._speed = self._now, np.zeros(4)
+        self._farthest = self._now[0] + np.log(WIDEST)
+        self._recent: deque[Place] = deque([self._now], maxlen=RECENT)
+
+    @property
+    def distance(self) -> float:
+        """Distance of the camera from its target."""
+        return float(np.exp(self._now[0]))
+
+    @property
+    def target(self) -> Place:
+        """Where the camera looks."""
+        return self._now[1:].copy()
+
+    def look(self, distance: float, target: Place) -> None:
+        """Note from where the bodies are all seen now; the camera goes there if that makes a difference."""
+        self._recent.append(np.array([min(np.log(distance), self._farthest), *target]))
+        wanted = max(self._recent, key=lambda each: float(each[0]))
+        ratio = float(np.exp(wanted[0] - self._goal[0]))
+        aside = float(np.linalg.norm(wanted[1:] - self._goal[1:])) / float(np.exp(self._goal[0]))
+        if not NEARER <= ratio <= FARTHER or aside > ASIDE:
+            self._goal = wanted
+
+    def move(self, seconds: float) -> bool:
+        """Move for some seconds; return whether the camera is still on its way."""
+        away = self._now - self._goal
+        scale = np.array([1.0, *[self.distance] * 3])
+        if np.abs(away / scale).max() < STILL and np.abs(self._speed / scale).max() < STILL:
+            return False
+        rate, time = 1.0 / SLOWNESS, min(seconds, LONGEST)
+        push = self._speed + rate * away
+        fade = np.exp(-rate * time)
+        self._now = self._goal + (away + push * time) * fade
+        self._speed = (self._speed - rate * push * time) * fade
+        return True
+
+
 class Cameras:
     """The cameras of all open tabs.
 
-    At first the moving bodies fill the page, seen from the direction that the scene gives. A centred camera looks at
-    its target, the centre of the bodies or the one that is followed; it can be rotated and zoomed, but not panned.
+    At first the moving bodies fill the page, seen from the direction that the scene gives; while a run plays, cameras
+    that nobody moved go slowly where the bodies go (`drift`). A centred camera looks at its target, the centre of the
+    bodies or the one that is followed; it can be rotated and zoomed, but not panned.
     """
 
     def __init__(
@@ -51,9 +120,12 @@ class Cameras:
         self._wanted = camera
         self._cast, self._poses = cast, poses
         self._camera, self._middle = _fitted(cast, poses, camera, PANE, self._covered)
-        self._fitted: dict[int, tuple[float, Place]] = {}  # of each tab: aspect ratio and position
+        self._fitted: dict[int, tuple[float, Place]] = {}  # of each tab: aspect ratio and latest positions (k, 3)
+        self._by_hand: set[int] = set()  # tabs whose cameras were moved
+        self._drifts: dict[int, Drift] = {}
+        self._drifted = self._looked = 0.0
         self.target: Place = self._middle
-        self.is_centred = True
+        self.is_centred = self.is_drifting = True
         self._held: dict[int, tuple[Place, Place]] = {}  # of each tab, while arrow keys rotate its camera
         self._kept: dict[int, tuple[Place, Place]] = {}  # of each tab, where it was restored to
         self._release = 0.0
@@ -70,8 +142,40 @@ class Cameras:
     def show_all(self) -> None:
         """Place the cameras so that all moving bodies are visible in their first poses."""
         self.target = self._middle
+        self._by_hand.clear()
+        self.start_again()
+
+    def drift(self, cast: BodyTable, poses: Poses) -> None:
+        """Move cameras that nobody moved to where the bodies are by now, slowly and if that makes a difference.
+
+        Bodies that were added, that fell off the floor, and of many the few that went farthest are not followed.
+        """
+        now = time.perf_counter()
+        passed, self._drifted = now - self._drifted, now
+        count = len(self._cast)
+        if not (self.is_drifting and self.is_centred and self.target is self._middle):
+            return
+        if len(cast) < count or not np.array_equal(cast.ids[:count], self._cast.ids):
+            return
+        is_due = now - self._looked >= LOOK_SECONDS
+        if is_due:
+            self._looked = now
+            cast = without_lost(cast, poses, self._cast, self._poses)
         for client in self._clients():
-            self._fit(client)
+            drift = self._drifts.get(client.client_id)
+            if drift is None or client.client_id in self._by_hand:
+                continue
+            if is_due:
+                camera, middle = _fitted(cast, poses, self._wanted, _size_of(client), self._covered)
+                drift.look(camera.radius, middle)
+            if drift.move(passed):
+                self._put(client, drift)
+
+    def start_again(self) -> None:
+        """Place the cameras as `show_all` does, but for those that were moved by hand."""
+        for client in self._clients():
+            if client.client_id not in self._by_hand:
+                self._fit(client)
 
     def stand_as_wanted(self) -> None:
         """Place the cameras where the scene says, looking at the origin."""
@@ -102,15 +206,18 @@ class Cameras:
         A camera that was not moved by hand keeps all bodies visible; a centred one keeps its target. A page that is
         still loading may place its camera at the initial position of this view or of the one before: not a move.
         """
-        aspect, place = self._fitted.get(client.client_id, (0.0, client.camera.position))
-        is_there = _is_near(client.camera.position, place, self._camera.radius)
+        aspect, places = self._fitted.get(client.client_id, (0.0, np.array([client.camera.position])))
+        apart = np.linalg.norm(places - np.asarray(client.camera.position), axis=1).min()
+        is_there = bool(apart <= UNMOVED * self._camera.radius)
         is_late = not is_there and any(np.allclose(client.camera.position, each) for each in self._unasked)
         if self._was_turned_by_key(client):
             _place(client, *self._kept[client.client_id])
         elif is_late or (is_there and client.camera.aspect != aspect):
             self._fit(client)
-        elif self.is_centred and not self._held and np.abs(self.target - client.camera.look_at).max() > 1e-3:
-            client.camera.look_at = tuple(self.target)
+        elif not is_there:
+            self._by_hand.add(client.client_id)
+            if self.is_centred and not self._held and np.abs(self.target - client.camera.look_at).max() > 1e-3:
+                client.camera.look_at = tuple(self.target)
 
     def looked_at(self) -> Place:
         """Return the point that the camera of the first tab looks at; the target if no tab is open."""
@@ -170,10 +277,17 @@ class Cameras:
 
     def _fit(self, client: Any) -> None:
         """Make all bodies visible in a tab, for its aspect ratio."""
-        size = client.camera.image_width or PANE[0], client.camera.image_height or PANE[1]
-        camera, middle = _fitted(self._cast, self._poses, self._wanted, size, self._covered)
-        position = middle + away(camera)
-        self._fitted[client.client_id] = client.camera.aspect, position
+        camera, middle = _fitted(self._cast, self._poses, self._wanted, _size_of(client), self._covered)
+        self._drifts[client.client_id] = drift = Drift(camera.radius, middle)
+        self._fitted.pop(client.client_id, None)
+        self._put(client, drift)
+
+    def _put(self, client: Any, drift: Drift) -> None:
+        """Place the camera of a tab where its drift is, and remember that nobody moved it there."""
+        middle = drift.target
+        position = middle + away(replace(self._camera, radius=drift.distance))
+        before = self._fitted.get(client.client_id, (0.0, position[np.newaxis]))[1]
+        self._fitted[client.client_id] = client.camera.aspect, np.vstack((before[1 - REMEMBERED :], position))
         if self.target is self._middle:
             self.target = self._middle = middle
         _place(client, position, middle)
@@ -187,6 +301,11 @@ def away(camera: Camera) -> Place:
     ahead, _, _ = directions(camera)
     found: Place = -camera.radius * ahead
     return found
+
+
+def _size_of(client: Any) -> tuple[int, int]:
+    """Return the width and height of the scene of a tab [pixels]."""
+    return client.camera.image_width or PANE[0], client.camera.image_height or PANE[1]
 
 
 def _fitted(cast: BodyTable, poses: Poses, camera: Camera, size: tuple[int, int], covered: int) -> tuple[Camera, Place]:

@@ -50,6 +50,11 @@ class Hands:
         self.speed, self.shape = 20.0, SHAPES[0]
         self._bound: list[Any] = []
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a body is being dragged."""
+        return self._grabbed is not None
+
     # Panel
 
     def add_first_controls(self) -> None:

@@ -171,7 +171,6 @@ NOTICE = """<style>
 #webgl-unavailable, #webgl-software-rendering .mantine-Notification-description { display: none }
 #webgl-software-rendering { animation: choque-gone 1s 5s forwards; padding-block: 0.2em }
 #webgl-software-rendering .mantine-Notification-title { font-size: 0.8em; margin: 0 }
-@keyframes choque-drawing { to { background: #46536a } }
 @keyframes choque-gone { to { opacity: 0; visibility: hidden } }
 </style><script>
 addEventListener("DOMContentLoaded", () => {
@@ -254,7 +253,7 @@ def answering(draw: Callable[[tuple[int, int]], bytes], thumbnail: Callable[[str
     """Return a handler of the page and its pictures; ``draw`` makes a PNG of a size, or raises a `ChoqueError`.
 
     One picture is drawn at a time; requests that arrive meanwhile get the same one. ``thumbnail`` makes the
-    PNG of a path below `THUMBNAILS_PATH`; ``script`` is added to the page.
+    PNG or WebP of a path below `THUMBNAILS_PATH`; ``script`` is added to the page.
     """
     drawing: list[asyncio.Future[bytes]] = []
 
@@ -277,7 +276,7 @@ def answering(draw: Callable[[tuple[int, int]], bytes], thumbnail: Callable[[str
                 image = await shared_picture()
         except ChoqueError as problem:
             return text_response(HTTPStatus.NOT_FOUND, str(problem))
-        return _response(HTTPStatus.OK, "image/png", image)
+        return _response(HTTPStatus.OK, "image/webp" if image.startswith(b"RIFF") else "image/png", image)
 
     return answer
 

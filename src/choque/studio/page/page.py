@@ -28,6 +28,9 @@ MIN_BOTTOM, MAX_BOTTOM, BOTTOM_MARGIN = 240.0, 900.0, 14.0
 TELLING_SECONDS = 0.5
 """How often the page says that something takes long [s]."""
 
+QUICK_SECONDS = 0.3
+"""A view that opens in less than this is opened without a word [s]."""
+
 MAX_QUOTED = 60
 """Maximum length of a refused word in a message."""
 
@@ -72,6 +75,10 @@ class Html:
             self._content = content
             self._handle.content = self._framed()
 
+    def remove(self) -> None:
+        """Remove it from its panel."""
+        self._handle.remove()
+
     def _framed(self) -> str:
         return f'<div style="font-size:0.85em;line-height:1.55;padding:0.2em 0.9em">{self._content}</div>'
 
@@ -102,6 +109,14 @@ class Page:
         self.gui.main_panel.dock_right()
         self.gui.main_panel.set_width(PANEL_WIDTH)
         self._tabs = self.gui.add_tab_group()
+
+    @contextmanager
+    def opening(self, title: str) -> Iterator[None]:
+        """Say in the main panel, if it takes long, that the view is being opened, and how far compiling is."""
+        label = self.html()
+        with self.working(label, f"Opening {escape(title)}", after=QUICK_SECONDS):
+            yield
+        label.remove()
 
     # Tabs and folders
 
@@ -237,11 +252,13 @@ class Page:
             client.send_file_download(view.picture_name, image, save_immediately=True)
 
     @contextmanager
-    def working(self, label: Html, what: str) -> Iterator[None]:
-        """Say in a panel, at once and again twice a second, that something takes long, and how far it is."""
+    def working(self, label: Html, what: str, *, after: float = 0.0) -> Iterator[None]:
+        """Say in a panel, at once or after some seconds, that something takes long, and how far it is."""
         began, done, line = time.perf_counter(), threading.Event(), [""]
 
         def tell() -> None:
+            if done.wait(after):
+                return
             while True:
                 label.content = f"<b>{what}</b> {time.perf_counter() - began:.0f} s {escape(line[0])} …"
                 self.server.flush()

@@ -105,11 +105,6 @@ class RecordingView(BodiesView):
         if isinstance(frames, Recording):
             frames.close()
 
-    def camera_moved(self, client: Any) -> None:
-        """Keep a centred camera centred, and the timeline as wide as the scene."""
-        super().camera_moved(client)
-        self.page.fit_panels(client.camera.image_width)
-
     # Content
 
     def cast(self) -> BodyTable:
@@ -233,6 +228,8 @@ class RecordingView(BodiesView):
 
     def _draw(self) -> None:
         self.present()
+        if self.replay.playing:
+            self.cameras.drift(self.cast(), self.poses())
         if not self.replay.playing or time.perf_counter() - self._updated > 1 / PANELS_A_SECOND:
             self._update_panels()
 

@@ -266,7 +266,8 @@ class Studio:
         page = Page(self, view.title)
         self._view = view
         try:
-            view.open(page)
+            with page.opening(view.title):
+                view.open(page)
         except ChoqueError as problem:
             self.notify("This could not be opened", str(problem))
             self._leave()
@@ -274,6 +275,8 @@ class Studio:
             return
         page.finish()
         self._is_open = True
+        for client in self.server.get_clients().values():  # what cameras reported meanwhile was not handled
+            self._camera_moved(client)
 
     def _leave(self) -> None:
         """Close the view and clear the page, if the server still runs."""
@@ -285,10 +288,12 @@ class Studio:
             view.close()
         finally:
             if self._is_served:
+                from choque.studio.page.backdrop import sky  # a view has loaded what it needs
+
                 with self.server.atomic():
                     self.server.scene.remove_click_callback("all")
                     self.server.scene.reset()
-                    self.server.scene.set_background_image(None)
+                    self.server.scene.set_background_image(sky())  # not black until the next view has drawn something
                     self.server.gui.reset()
 
     def _tick(self) -> float | None:

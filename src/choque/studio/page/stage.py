@@ -151,8 +151,10 @@ class BodiesView(View):
         page.scene.on_click()(self._clicked)
 
     def camera_moved(self, client: Any) -> None:
-        """Keep a centred camera centred."""
+        """Keep a centred camera centred, and a timeline as wide as the scene."""
         self.cameras.moved(client)
+        if self.has_timeline:
+            self.page.fit_panels(client.camera.image_width)
 
     # Drawing
 
@@ -217,18 +219,22 @@ class BodiesView(View):
             self._lines[number : number + 1] = [made]
         del self._lines[len(shown) :]
 
-    def _show_sparks(self) -> None:
+    def sparks(self) -> list[Lines]:
+        """Return the sparks where bodies have just collided."""
         found = self.glow.sparks() if self.glow is not None and self.coloring == GLOWING else None
+        return [Lines(found.ends, found.colors)] if found is not None and len(found.ends) else []
+
+    def _show_sparks(self) -> None:
         if self._sparks is not None:
             self._sparks.remove()
             self._sparks = None
-        if found is not None and len(found.ends):
+        for ends, colors in self.sparks():
             self._sparks = self.page.scene.add_line_segments(
-                "/sparks", found.ends, found.colors, thickness=2.0, thickness_units="screen"
+                "/sparks", ends, colors, thickness=2.0, thickness_units="screen"
             )
 
     def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:
-        """Draw the bodies in their colours, with the active overlays, as a PNG."""
+        """Draw what the page shows as a PNG: bodies in their colours, overlays, sparks; shadows and ground if on."""
         findings = self.look()
         drawings = self.overlays.drawings(findings)
         lines = [
@@ -239,10 +245,12 @@ class BodiesView(View):
                 self.cast(),
                 self.poses(),
                 self._colors(findings),
-                [*lines, *self.lines()],
+                [*lines, *self.lines(), *self.sparks()],
                 viewpoint=self._camera if viewpoint is None else viewpoint,
                 size=size,
                 is_see_through=self.is_see_through or self.overlays.is_inside,
+                shadows=self.backdrop.has_shadows,
+                ground=self.backdrop.has_ground,
             )
         )
 
@@ -278,6 +286,7 @@ class BodiesView(View):
                 self._overlay_notes = page.text()
             with page.folder("Camera"):
                 self._centred = page.checkbox("Centred", True, lambda _: self.toggle_camera())
+                page.checkbox("Go where the bodies go", True, self._set_drifting, hint="Until it is moved by hand.")
                 page.checkbox("Follow selected", False, self._set_following, hint="The camera moves with the body.")
                 page.buttons("Camera", (SEE_ALL, "of the scene"), self._place_camera)
         page.key("V", "Transparent bodies, on and off", self.toggle_see_through)
@@ -391,6 +400,9 @@ class BodiesView(View):
             self.cameras.show_all()
         else:
             self.cameras.stand_as_wanted()
+
+    def _set_drifting(self, value: bool) -> None:
+        self.cameras.is_drifting = value
 
     def _set_following(self, value: bool) -> None:
         self.is_following = value

@@ -34,6 +34,8 @@ def bodies_image(
     viewpoint: Viewpoint | Camera,
     size: tuple[int, int],
     is_see_through: bool = False,
+    shadows: bool = True,
+    ground: bool = True,
 ) -> NDArray[np.uint8]:
     """Draw bodies in these colours (n, 3), and lines over them: (height, width, 3), top row first.
 
@@ -45,8 +47,10 @@ def bodies_image(
         place = (float(target[0]), float(target[1]), float(target[2]))
     else:
         camera, place = around_moving(cast, poses, viewpoint, size)
-    with RasterStage(camera, size=size, target=place) as stage:
+    with RasterStage(camera, size=size, target=place, shadows=shadows) as stage:
         stage.show(replace(cast, color=color), poses)
+        if not ground:
+            stage.hide_ground()
         for each in lines:
             stage.add_segments(each.ends, each.color)
         image = stage.picture()

@@ -1,28 +1,28 @@
-"""Small pictures of what the chooser lists, drawn when a page first asks for them and kept on disk."""
+"""Small pictures of what the chooser lists.
+
+Those of Choque's own things come with the package, in ``thumbnails.zip``, which ``docs/images/thumbnails.py`` writes: a
+first page has them at once, before any kernel is compiled. Others are drawn when a page first asks for them.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-import choque
-from choque.errors import ChoqueError, UnknownName
-from choque.files.atomic import beside
+from choque.errors import ChoqueError, UnknownName, require
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.page.entries import ENTRIES
 from choque.studio.page.http import THUMBNAILS_PATH
-from choque.studio.palette import GLOW, quiet
+from choque.studio.palette import FREE, GLOW, GROUND, quiet
 from choque.studio.png import png_bytes
 
 if TYPE_CHECKING:
@@ -32,32 +32,40 @@ SIZE = (208, 117)
 """Size of a thumbnail [pixels]."""
 
 COUNT = 150
-"""Number of bodies or boxes of a generator."""
+"""Number of boxes, points and, at most, bodies of a generator."""
 
-PICTURED = ("scene", "generator", "boxes", "crowd", "neighbors")
+PICTURED = ("scene", "generator", "boxes", "crowd", "neighbors", "kinetic", "volumes", "meshes")
 """Entries with thumbnails."""
 
 START = (
     *(("scene", "demolition"), ("generator", "rubble"), ("scene", "house-of-cards")),
     *(("crowd", "crowd"), ("boxes", "uniform"), ("neighbors", "diamond")),
+    *(("kinetic", "three-objects"), ("volumes", "vertebra-and-screw"), ("meshes", "two-rings")),
 )
 """What is shown first, of these entries."""
+
+SHIPPED = Path(__file__).with_suffix(".zip")
 
 _DRAWING = threading.Lock()
 
 
 def thumbnail(path: str) -> bytes:
-    """Return the PNG of a path such as ``thumbnails/scene/bowling.png``; other names are refused."""
-    kind, _, rest = path.removeprefix(THUMBNAILS_PATH).partition("/")
-    name = rest.removesuffix(".png")
+    """Return the picture of a path such as ``thumbnails/scene/bowling``, WebP or PNG; other names are refused."""
+    kind, _, name = path.removeprefix(THUMBNAILS_PATH).partition("/")
     if kind not in PICTURED or name not in ENTRIES.find(kind).things():
         raise UnknownName("thumbnail", f"{kind}/{name}"[:80], [])
-    if (kept := _kept(kind, name)) is not None:
-        return kept
+    found = shipped().get(f"{kind}/{name}")
+    if found is not None:
+        return found
     with _DRAWING:  # one after another: a page asks for all at once
-        image = _drawn(kind, name)
-    _keep(kind, name, image)
-    return image
+        return drawn(kind, name)
+
+
+@cache
+def shipped() -> Mapping[str, bytes]:
+    """Return the pictures that come with the package, by ``kind/name``."""
+    with ZipFile(SHIPPED) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def gallery() -> str:
@@ -73,10 +81,10 @@ def gallery() -> str:
 def _row(title: str, things: Iterable[tuple[str, str]]) -> str:
     cells = "".join(
         f'<a href="#open={kind}/{escape(name)}" title="{escape(about)}" style="color:inherit;text-decoration:none">'
-        f'<img src="{THUMBNAILS_PATH}{kind}/{escape(name)}.png" alt="{escape(about)}" '
-        f'onload="this.style.animation=\'none\'" loading="lazy" width="{SIZE[0] // 2}" height="{SIZE[1] // 2}" '
+        f'<img src="{THUMBNAILS_PATH}{kind}/{escape(name)}" alt="{escape(about)}" '
+        f'loading="lazy" width="{SIZE[0] // 2}" height="{SIZE[1] // 2}" '
         f'style="width:100%;height:auto;display:block;'
-        f'border-radius:4px;background:#2a3240;animation:choque-drawing 0.8s infinite alternate">{escape(name)}</a>'
+        f'border-radius:4px;background:#2a3240">{escape(name)}</a>'
         for kind, name in things
         if (about := ENTRIES.find(kind).things().get(name)) is not None
     )
@@ -84,65 +92,54 @@ def _row(title: str, things: Iterable[tuple[str, str]]) -> str:
     return f'<div style="margin:0.4em 0 0.2em"><b>{escape(title)}</b></div><div style="{grid}">{cells}</div>'
 
 
-SIGNATURE = b"\x89PNG\r\n"
-
-
-def _place(kind: str, name: str) -> Path:
-    """Return the file in which a thumbnail is kept; its name ends in a digest of this version of the package."""
-    word = hashlib.sha256(f"{kind}/{name}".encode()).hexdigest()[:16]
-    return _folder() / f"{word}-{_version()}.png"
-
-
-def _folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "choque" / "thumbnails"
-
-
-@cache
-def _version() -> str:
-    """Return a digest of the names, sizes and times of all files of the package: any of them may change a picture."""
-    found = hashlib.sha256()
-    root = Path(choque.__file__).parent
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(each for each in folders if each != "__pycache__")
-        for each in sorted(names):
-            state = Path(folder, each).stat()
-            found.update(f"{folder}/{each} {state.st_size} {state.st_mtime_ns}\n".encode())
-    return found.hexdigest()[:16]
-
-
-def _kept(kind: str, name: str) -> bytes | None:
-    with suppress(OSError, RuntimeError):  # there may be no home
-        content = _place(kind, name).read_bytes()
-        return content if content.startswith(SIGNATURE) else None
-    return None
-
-
-def _keep(kind: str, name: str, image: bytes) -> None:
-    """Write a thumbnail in the place of those of other versions; a folder that cannot be written keeps none."""
-    with suppress(OSError, RuntimeError, ChoqueError):
-        place = _place(kind, name)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        for old in place.parent.glob(f"{place.name.partition('-')[0]}-*.png"):
-            old.unlink(missing_ok=True)
-        with beside(place) as written:
-            written.write_bytes(image)
-
-
 @lru_cache(maxsize=256)
-def _drawn(kind: str, name: str) -> bytes:
-    from choque.studio.page.points import PointsView
+def drawn(kind: str, name: str) -> bytes:
+    """Draw the PNG of a thing; it is grey if a library is missing that draws it."""
+    draw = {"boxes": _boxes, "kinetic": _motion, "scene": _bodies, "generator": _bodies}.get(kind)
+    try:
+        return draw(name) if draw is not None else _view(kind, name)
+    except ChoqueError:
+        return png_bytes(np.full((SIZE[1], SIZE[0], 3), 48, np.uint8))
 
-    if kind in ("crowd", "neighbors"):
-        view = ENTRIES.find(kind).open([name], {"n": COUNT})
-        assert isinstance(view, PointsView)
-        return png_bytes(view.image(SIZE))
-    return _boxes(name) if kind == "boxes" else _bodies(name)
+
+def _view(kind: str, name: str) -> bytes:
+    return ENTRIES.find(kind).open([name], {"n": COUNT} if kind in ("crowd", "neighbors") else {}).picture(None, SIZE)
+
+
+def _motion(name: str) -> bytes:
+    """Draw polygons a third of their way, those in pairs in the colour of collisions."""
+    require("matplotlib", extra="lab", purpose="to draw motion")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
+
+    from choque.studio.motion.entry import find_model
+    from choque.studio.motion.player import MotionPlayer
+
+    player = MotionPlayer(find_model(name, {}))
+    begin, end = player.model.interval
+    player.seek(begin + (end - begin) / 3)
+    lower, upper = player.sweep.boxes()
+    colliding = np.isin(np.arange(len(lower)), player.sweep.pairs())
+    fill = np.where(colliding[:, np.newaxis], GLOW, FREE) / 255.0
+    figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="#{:02x}{:02x}{:02x}".format(*GROUND))
+    axes = figure.add_axes((0.0, 0.04, 1.0, 0.92))
+    axes.set_axis_off()
+    axes.add_collection(PolyCollection(player.model.polygons_at(player.time), facecolors=fill))
+    (left, bottom), (right, top) = lower.min(axis=0), upper.max(axis=0)
+    width = max(right - left, (top - bottom) * SIZE[0] / (0.92 * SIZE[1]))
+    axes.set(xlim=((left + right - width) / 2, (left + right + width) / 2), ylim=(bottom, top), aspect="equal")
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    return png_bytes(np.asarray(canvas.buffer_rgba())[..., :3].copy())
 
 
 def _bodies(name: str) -> bytes:
     from choque import scene
+    from choque.scene.body_scene import GENERATORS
 
-    found = scene.find_bodies(name, **({"n": COUNT} if name in scene.names("bodies") else {}))
+    is_generated = name in scene.names("bodies")
+    found = scene.find_bodies(name, **({"n": min(GENERATORS.usual_count(name), COUNT)} if is_generated else {}))
     bodies = found.world(broad="brute").bodies
     return _picture(bodies, quiet(bodies.color, bodies.static), found.camera)
 
@@ -161,7 +158,4 @@ def _picture(bodies: Bodies, color: NDArray[np.uint8], camera: Camera) -> bytes:
     from choque.studio.page.still import bodies_image
 
     poses = Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
-    try:
-        return png_bytes(bodies_image(BodyTable.of(bodies), poses, color, (), viewpoint=camera, size=SIZE))
-    except ChoqueError:
-        return png_bytes(np.full((SIZE[1], SIZE[0], 3), 48, np.uint8))
+    return png_bytes(bodies_image(BodyTable.of(bodies), poses, color, (), viewpoint=camera, size=SIZE))

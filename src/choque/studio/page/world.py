@@ -136,11 +136,6 @@ class WorldView(BodiesView):
         if self._observe in self.run.observers:
             self.run.observers.remove(self._observe)
 
-    def camera_moved(self, client: Any) -> None:
-        """Keep a centred camera centred, and the timeline as wide as the scene."""
-        super().camera_moved(client)
-        self.page.fit_panels(client.camera.image_width)
-
     # Content
 
     def cast(self) -> BodyTable:
@@ -242,6 +237,7 @@ class WorldView(BodiesView):
         """Return to the first frame and its methods, paused."""
         self.run.reset()
         self.history.restart()
+        self.cameras.start_again()
         for kept in (self.events, self.second, self.plots, self.timeline):
             kept.clear()
         self._changed_methods()
@@ -405,6 +401,8 @@ class WorldView(BodiesView):
 
     def _draw(self, now: float) -> None:
         self.present()
+        if self.run.playing and not self.hands.is_busy:
+            self.cameras.drift(self.cast(), self.poses())
         ended = time.perf_counter()
         self.seconds["send"].add(ended - now)
         if self.run.playing and self._drawn:

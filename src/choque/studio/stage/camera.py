@@ -173,10 +173,10 @@ def _parts(frames: Frames) -> list[tuple[BodyTable, Poses]]:
                 static[: len(start)] &= ~moves
                 parts[k] = replace(each, static=static), poses
     cast = parts[0][0]
-    return [parts[0], *((_without_lost(each, poses, cast, start), poses) for each, poses in parts[1:])]
+    return [parts[0], *((without_lost(each, poses, cast, start), poses) for each, poses in parts[1:])]
 
 
-def _without_lost(cast: BodyTable, poses: Poses, first: BodyTable, start: Poses) -> BodyTable:
+def without_lost(cast: BodyTable, poses: Poses, first: BodyTable, start: Poses) -> BodyTable:
     """Return a table in which bodies that no camera follows are not drawn, unless none is left.
 
     They are those that fell below everything static, the few that were added, and of many the few that went farthest.

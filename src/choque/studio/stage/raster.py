@@ -162,6 +162,10 @@ class RasterStage:
         self._round = self._round[:0]
         self._soup = _make_soup(replace(self._cast, drawn=np.zeros(len(self._cast), np.bool_)), FINEST)
 
+    def hide_ground(self) -> None:
+        """Leave out the ground until other bodies are shown."""
+        self._ground[3] = 0.0
+
     def show_boxes(self, name: str, corners: NDArray[np.float32], color: tuple[int, int, int]) -> None:
         """Draw boxes as wireframes by their ``corners`` (m, 8, 3): bits 0, 1 and 2 of a corner's number are its sides.
 
