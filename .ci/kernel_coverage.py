@@ -25,6 +25,12 @@ WANTED = 90.0
 """Percent of the lines of kernels that must be reached."""
 
 TESTS = """
+_core/test_sort.py::test_distinct_pairs_of_any_number_of_partners_are_sorted[counting-40-8]
+_core/test_sort.py::test_distinct_pairs_of_any_number_of_partners_are_sorted[counting-40-9]
+_core/test_sort.py::test_distinct_pairs_of_any_number_of_partners_are_sorted[counting-40-65]
+_core/test_sort.py::test_a_long_row_in_any_order_is_sorted
+_core/test_sort.py::test_duplicates_go_and_nothing_else
+_core/test_sort.py::test_radix_sort_orders_by_the_bits_asked_for_and_keeps_the_order_of_equals
 bounds/test_boxes.py bounds/test_kdops.py bounds/test_oriented.py bounds/test_oriented_fit.py
 bounds/test_spheres.py
 boxes/test_plain_python.py
@@ -35,24 +41,34 @@ dynamics/test_locked_axes.py::test_a_free_body_keeps_its_momentum_along_free_axe
 dynamics/test_locked_axes.py::test_a_turning_door_takes_the_angular_momentum_of_the_ball_that_hits_it
 dynamics/test_locked_axes.py::test_groups_and_masks_say_which_bodies_meet
 interest/test_areas.py interest/test_baselines.py
-kinetic/test_pure_kinetic.py
+kinetic/test_pure_kinetic.py kinetic/test_slots.py
 lab/methods/test_bsp.py lab/methods/test_grid_cells.py lab/methods/test_kd_tree.py
 narrow/test_advancement.py narrow/test_contact_cases.py narrow/test_epa.py narrow/test_find.py narrow/test_gjk.py
 narrow/test_polygons.py narrow/test_pure_convex.py
+narrow/test_mesh_bodies.py::test_spheres_touch_the_nearest_triangle
+narrow/test_mesh_bodies.py::test_meshes_planes_and_tiles_touch_a_mesh
 neighbors/test_find.py
 record/test_poses.py
+scale/test_tiling.py
+studio/test_raster.py::test_a_small_picture_holds_every_kind_of_body_and_line
+studio/test_raster.py::test_nearest_surfaces_are_those_that_rays_meet_first[0]
 theses/evm/test_study.py theses/evm/test_triangles.py theses/fingsics/test_contact_rules.py
 theses/interest/test_broad_phase.py theses/interest/test_polygons.py
 theses/kdop/test_body_points.py theses/kdop/test_shape_matching.py
 volumes/test_booleans.py volumes/test_bundles.py volumes/test_collision.py volumes/test_distance.py
 volumes/test_surface.py volumes/test_voxelise.py
-world/test_pure_world.py
+world/test_pure_world.py world/test_queries.py
+world/test_meshes_in_worlds.py::test_a_ball_in_a_valley_rests_on_both_slopes
+world/test_meshes_in_worlds.py::test_impulses_and_sensors_see_meshes
+world/test_meshes_in_worlds.py::test_worlds_with_meshes_answer_questions
 test_pure_python.py
 """
 """Tests that end in seconds as plain Python, but for those named in `LONG`."""
 
 LONG = """
-works[volumes] works[interest]
+works[volumes] works[interest] suppression
+test_a_sweep_after_any_history test_one_body_costs_the_same_among_few_and_among_many
+test_shapes_overlap_what_all_pairs_say test_nearest_bodies_are_those_of_the_closed_forms
 test_no_pair_of_bodies_that_meet_is_lost test_threads_change_nothing test_many_deep_overlaps_are_never_missed
 test_no_larger_than_along_principal_or_coordinate_axes test_a_fit_passes_its_own_validation
 test_a_box_along_the_axes_keeps_them test_many_moves_keep_the_box

@@ -18,7 +18,7 @@ from choque._core.threads import parallel_at_any_size
 DIGIT = 1 << 11
 
 
-@pytest.fixture(autouse=True, params=[False, True], ids=["by counting", "by NumPy"])
+@pytest.fixture(autouse=True, params=[False, True], ids=["counting", "numpy"])
 def _really_parallel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(sort, "_numpy_has_lanes", lambda: request.param)
     monkeypatch.setattr(sort, "PART_PAIRS", 16)

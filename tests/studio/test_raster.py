@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from choque import World
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
+from choque.studio.stage import raster
 from choque.studio.stage.camera import directions
 from choque.studio.stage.raster import RasterStage
 from choque.studio.stage.raster_kernels import NOTHING, Shapes, View, find_surfaces
@@ -172,6 +173,32 @@ def test_lines_are_hidden_by_what_is_in_front_of_them() -> None:
     behind = green[rows[rows > rows.min() + 3]].any(axis=0)
     assert 0 < behind.sum() < 60  # interrupted by the ball
     assert not behind[58:62].any()
+
+
+def test_a_small_picture_holds_every_kind_of_body_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few enough samples for kernels that run as plain Python."""
+    monkeypatch.setattr(raster, "SHADOW_SIDE", 24)
+    world = World()
+    world.add_ground()
+    world.add_tiles([[0, 0.2, 0]], length=6, width=6)
+    world.add_spheres([[-1.5, 1.2, 0]], radius=0.8)
+    world.add_capsules([[1.5, 1.2, 0]], length=1.5, radius=0.5)
+    world.add_boxes([[0, 1, 2.5]], 1.5)
+    bodies = world.bodies
+    poses = Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    lines = np.array([[[-3, 3, 0], [3, 3, 0]], [[2, -1, 3], [2, 4, 3]], [[0, 2, 0], [0, 2, 90]]], float)
+    pictures = {}
+    for shadows in (True, False):
+        with RasterStage(Camera(9, -25, 20), size=(32, 24), shadows=shadows, axes=True, threads=1) as stage:
+            stage.show(BodyTable.of(bodies), poses)
+            stage.add_segments(lines, (0, 255, 0))
+            pictures[shadows] = stage.picture().astype(int)
+    light, dark = pictures[False], pictures[True]
+    assert 10 < (dark.sum(axis=2) < light.sum(axis=2)).sum() < 300  # of 768 pixels
+    assert (dark <= light).all()
+    green = (light[..., 1] > light[..., 0] + 60).any(axis=0), (light[..., 1] > light[..., 0] + 60).any(axis=1)
+    assert green[0].sum() > 16  # a line across most columns,
+    assert green[1].sum() > 8  # and one across most rows
 
 
 def test_levels_of_light_change_gradually() -> None:
