@@ -187,7 +187,8 @@ class Queries:
         met = met[np.unique(pairs[met], axis=0, return_index=True)[1]]  # of a mesh the first triangle
         asked, ids = pairs[met, 0].astype(np.int64), self._bodies.ids[pairs[met, 1]]
         found = Hits(asked, ids, impact.time[met], -impact.normal[met], impact.point[met])
-        return _joined(found, self._meet_planes(moving, ways, planes))._sorted(count, every=every)
+        parts = zip(vars(found).values(), vars(self._meet_planes(moving, ways, planes)).values(), strict=True)
+        return Hits(*(np.concatenate(columns) for columns in parts))._sorted(count, every=every)
 
     @one_thread
     def query(self, shapes: Shapes | Boxes | Spheres, *, ignore: ArrayLike = (), mask: int = EVERY_GROUP) -> Pairs:
@@ -349,10 +350,6 @@ class Queries:
             center = moving.position[asked[here]] + np.where(share <= 1, share, 0.0) * ways[asked[here]]
             found.point[here] = center - ((center - self._bodies.position[row]) @ up)[:, np.newaxis] * up
         return found._take(np.flatnonzero(found.distance <= 1))
-
-
-def _joined(one: Hits, other: Hits) -> Hits:
-    return Hits(*(np.concatenate((getattr(one, name), getattr(other, name))) for name in Hits.__dataclass_fields__))
 
 
 def _vectors(given: ArrayLike, name: str) -> F64:

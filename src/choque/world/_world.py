@@ -26,7 +26,7 @@ from choque.world._population import Population
 from choque.world._queries import Queries
 from choque.world.bodies import Before, Bodies, state_hash
 from choque.world.detection import NO_PAIRS, Detected, Detection
-from choque.world.report import STAGES, StepReport
+from choque.world.report import SOLVER_STAGES, StepReport
 from choque.world.settings import Settings, float_name
 
 
@@ -67,10 +67,11 @@ class World(Population, Queries):
 
     Notes
     -----
-    A step has five stages: bounds, broad phase, narrow phase, response, integration; with shape matching, integration
-    is the first. Its length does not depend on the time that it takes, so runs repeat exactly. By ``"impulse"`` there
-    is no friction, no resting contact and no correction of positions, and bodies that move farther than their size in
-    one step may pass through each other; by ``"soft-step"`` only moving bodies may, unless one is a bullet.
+    The stages of a step are bounds, broad phase, manifolds, solver, sleep and integration; by other responses bounds,
+    broad phase, narrow phase, response and integration, which is the first by shape matching. The length of a step does
+    not depend on the time that it takes, so runs repeat exactly. By ``"impulse"`` there is no friction, no resting
+    contact and no correction of positions, and bodies that move farther than their size in one step may pass through
+    each other; by ``"soft-step"`` only moving bodies may, unless one is a bullet.
 
     Examples
     --------
@@ -235,7 +236,7 @@ class World(Population, Queries):
 
     def bounds(self) -> Bounds:
         """Return the present bounding volumes of all bodies, of the kind that the broad phase uses."""
-        return self._detection.bound(self._bodies, self._thread_count())
+        return self._detection.bound(self._bodies, threads.resolve_count(self.settings.threads, len(self)))
 
     def sensed(self) -> Pairs:
         """Return which bodies overlap which sensors now, by exact tests: (m, 2) ids of sensor and body, sorted."""
@@ -285,12 +286,11 @@ class World(Population, Queries):
         response = self._response
         if response.moves_first:
             self._move(bodies, dt)
-        moved = perf_counter()
         skin = response.skin if response.has_skin else None
         found = self._detection.find(bodies, exact=not response.needs_candidates, skin=skin)
         detected = perf_counter()
         impulses = response.respond(bodies, found.pairs if response.needs_candidates else found.contacts, dt)
-        answered = perf_counter()
+        own: Mapping[str, float] = {"narrow": found.seconds[2], "response": perf_counter() - detected}
         if not response.moves_first:
             self._move(bodies, dt)
         if response.is_continuous:
@@ -300,21 +300,23 @@ class World(Population, Queries):
         solved = response.latest()
         if solved is not None:
             found.take_solved(solved, bodies.kind)
+            own = solved.seconds
         if np.count_nonzero(bodies.sensor) or len(self._sensed):
             self._sensed = found.take_sensed(self._sensed, self._detection.sensed(bodies))
-        ended = perf_counter()
-        spans = (*found.seconds, answered - detected, moved - began + ended - answered)
-        return self._concluded(found, dt, spans, ended - began, impulses, found.is_tested)
+        seconds = {"bounds": found.seconds[0], "broad": found.seconds[1], **own}
+        seconds["integrate"] = perf_counter() - began - sum(seconds.values())  # the motion, and all that is left
+        return self._concluded(found, dt, seconds, impulses, found.is_tested)
 
     def _rest(self, dt: float) -> StepReport:
         """Advance the time alone: all bodies sleep, and nothing has changed."""
         found = Detected(NO_PAIRS if self._latest is None else self._latest.pairs, self._detection.narrow, None)
-        nothing = Solved(0, partial(Contacts.none, self._bodies.dtype.type), Events.none, {})
+        seconds = dict.fromkeys(SOLVER_STAGES, 0.0)
+        nothing = Solved(0, partial(Contacts.none, self._bodies.dtype.type), Events.none, {}, seconds)
         found.take_solved(nothing, self._bodies.kind)
-        return self._concluded(found, dt, (0.0,) * len(STAGES), 0.0, 0, False)
+        return self._concluded(found, dt, seconds, 0, False)
 
     def _concluded(
-        self, found: Detected, dt: float, spans: tuple[float, ...], total: float, impulses: int, is_tested: bool
+        self, found: Detected, dt: float, seconds: Mapping[str, float], impulses: int, is_tested: bool
     ) -> StepReport:
         """Go on to the next frame, in which ``found`` is the latest, and return its report."""
         self._frame += 1
@@ -325,8 +327,8 @@ class World(Population, Queries):
             frame=self._frame,
             dt=dt,
             time=self._time,
-            seconds=dict(zip(STAGES, spans, strict=True)),
-            total_seconds=total,
+            seconds=seconds,
+            total_seconds=sum(seconds.values()),
             bodies=len(self._bodies),
             pairs=len(found.pairs),
             impulses=impulses,
@@ -429,6 +431,3 @@ class World(Population, Queries):
                 response.check(self._bodies)
         response.threads = settings.threads
         self._response, self._detection, self.settings = response, Detection(settings), settings
-
-    def _thread_count(self) -> int:
-        return threads.resolve_count(self.settings.threads, len(self))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.columns import Column, ColumnTable
 from choque._core.kernel import helper, kernel
@@ -142,12 +141,10 @@ def state_hash(bodies: Bodies, frame: int) -> int:
     value = np.uint64((_SEED + frame) & 0xFFFFFFFFFFFFFFFF)
     with np.errstate(over="ignore"):  # arithmetic modulo 2⁶⁴ is meant, also where kernels run as plain Python
         for name in HASHED:
-            value = np.uint64(_hash_words(_words(getattr(bodies, name)), value))
+            column = getattr(bodies, name).reshape(-1)
+            words = column.view(np.uint64 if column.dtype.itemsize == 8 else np.uint32)
+            value = np.uint64(_hash_words(words, value))
     return int(value)
-
-
-def _words(array: NDArray[Any]) -> NDArray[Any]:
-    return array.reshape(-1).view(np.uint64 if array.dtype.itemsize == 8 else np.uint32)
 
 
 @kernel

@@ -11,7 +11,8 @@ from choque.narrow.phase import KindTally
 if TYPE_CHECKING:
     from choque.world.detection import Detected
 
-STAGES = ("bounds", "broad", "narrow", "response", "integrate")  # the stages of a step, in their order
+STAGES = ("bounds", "broad", "narrow", "response", "integrate")  # of a step, in their order
+SOLVER_STAGES = ("bounds", "broad", "manifolds", "solver", "sleep", "integrate")  # of a step by ``soft-step``
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class StepReport:
     dt, time
         The length of the step, and the time of the world after it [s].
     seconds
-        The time of each stage, in the order of the stages [s].
+        The time of each stage, `STAGES` or `SOLVER_STAGES`, in their order [s]. Manifolds are found, or recycled, and
+        made rows of the solver; sleep is the search for islands that are still.
     total_seconds
         The time of the whole step [s].
     broad

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.ids import Identities
-from choque._core.types import I32
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage
 from choque.narrow.shapes import KIND_NAMES
@@ -86,7 +85,9 @@ def read_world(kind: type[AnyWorld], handle: IO[bytes], path: Path, threads: int
         hulls = unpack_hulls(_part(arrays, "hull."))
         bodies = _checked_bodies(path, _part(arrays, "body."), np.dtype(settings.dtype), identities, hulls)
         world._resume(bodies, identities, int(about["frame"]), float(about["time"]))
-        world._sensed = _checked_sensed(path, arrays["sensed"])
+        world._sensed = sensed = arrays["sensed"]
+        if sensed.dtype != np.int32 or sensed.ndim != 2 or sensed.shape[1] != 2:
+            raise UnreadableFile(f"In {path}, the bodies that overlapped sensors are damaged.")
         world.detection.restore(_part(arrays, "broad."))
         world.response.restore(_part(arrays, "response."))
     return world
@@ -106,12 +107,6 @@ def _complete(arrays: dict[str, NDArray[Any]]) -> None:
         default = DEFAULTS.get(name)
         if default is not None and f"body.{name}" not in arrays:
             arrays[f"body.{name}"] = np.full((count, *shape), default, kind or floats)
-
-
-def _checked_sensed(path: Path, pairs: NDArray[Any]) -> I32:
-    if pairs.dtype != np.int32 or pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise UnreadableFile(f"In {path}, the bodies that overlapped sensors are damaged.")
-    return pairs
 
 
 def _checked_bodies(

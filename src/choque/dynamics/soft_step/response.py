@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
+from time import perf_counter
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -107,6 +108,7 @@ class SoftStep(Response):
         """Continue from this memory."""
         self._memory = memory
         self._found_count = self._recycled = 0
+        self._seconds = {"manifolds": 0.0, "solver": 0.0, "sleep": 0.0}
         self._slept: I32 = memory.ids[memory.rest.island >= 0]
         self._events: Callable[[], Events] = Events.none
 
@@ -154,9 +156,9 @@ class SoftStep(Response):
 
     def latest(self) -> Solved:
         """Return what was solved in the latest step."""
-        spheres, manifolds, _ = self._memory.counts
-        counters = {"manifolds": spheres + manifolds, "found": self._found_count, "recycled": self._recycled}
-        return Solved(spheres + manifolds, partial(self._contacts, self._memory.steps), self._events, counters)
+        count = sum(self._memory.counts[:2])
+        counters = {"manifolds": count, "found": self._found_count, "recycled": self._recycled}
+        return Solved(count, partial(self._contacts, self._memory.steps), self._events, counters, self._seconds)
 
     def forces(self) -> F64:
         """Return the normal force at each point of the latest contacts (m, 4), in the last sub-step."""
@@ -200,7 +202,7 @@ class SoftStep(Response):
 
     def respond(self, bodies: State, contacts: Any, dt: float) -> int:
         """Solve the step; `integrate` writes the result to the bodies. Return the number of manifolds solved."""
-        kept, columns = self._memory, _columns(bodies)
+        began, kept, columns = perf_counter(), self._memory, _columns(bodies)
         self._know_hulls(bodies)
         _damp(bodies, dt)
         pairs: Pairs = kept.pieces.follow(bodies, contacts, self.skin)
@@ -228,7 +230,9 @@ class SoftStep(Response):
         live_s, begins_s, round_rows, held_s = self._prepare_spheres(has_extras, thread_count)
         live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(faces, thread_count)
         problem, how = Problem(rows, awake, moving, locks), (self.substeps, thread_count, rebounds)
+        ready = perf_counter()
         solve(problem, (round_rows, begins_s), (flat_rows, begins_m), kept.cuts, rates, how)
+        self._seconds = {"manifolds": ready - began, "solver": perf_counter() - ready, "sleep": 0.0}
         self._solved, self._rate = (round_rows, flat_rows), 1 / rates.h
         self._live, self._held = (live_s, live_m), (held_s, held_m)
         return len(live_s) + len(live_m)
@@ -253,20 +257,20 @@ class SoftStep(Response):
         _share(move_bodies, count, thread_count, order, (moving, awake), *moved, touched, limits)
         rest, awake_count = kept.rest, moving
         if self.sleep:
-            rest = rest.copy()
+            began, rest = perf_counter(), rest.copy()
             work = np.empty(len(order), np.int64), np.empty(len(order), np.int64), np.empty(len(order))
             slow = (dt, STILL * self.unit, work)
             known = rows.speed, rows.frame, rows.size
             awake_count = settle(order, moving, self._touching(), known, kept.rest, rest, columns[2:7], slow)
+            self._seconds["sleep"] = perf_counter() - began
         before = kept.spheres, kept.manifolds
         # All of the memory changes here, or none of it.
         for name, (slot, held) in zip(("spheres", "manifolds"), self._held, strict=True):
             setattr(kept, name, getattr(kept, name)._replace(slot=slot, held=held))
         kept.rest, kept.steps = rest, kept.steps + 1
         kept.counts = (len(self._solved[0].a), len(self._solved[1].a), awake_count)
-        after = kept.spheres, kept.manifolds
         slept, self._slept = self._slept, kept.ids[rest.island >= 0]
-        kinds = (kept.former, before, after)
+        kinds = (kept.former, before, (kept.spheres, kept.manifolds))
         self._events = partial(_events, kept.pieces.numbers, kinds, (slept, self._slept), self.unit)
 
     # Internals

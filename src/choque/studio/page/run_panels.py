@@ -19,7 +19,6 @@ from choque.studio.palette import GLOW
 from choque.studio.run import Comparison
 from choque.theses.fingsics.totals import Cost, cost_of
 from choque.world import Bodies, StepReport, World
-from choque.world.report import STAGES
 
 Measure: TypeAlias = Callable[[World, int | None], float]
 """A number of a world; the second argument is the id of the selected body, or None."""
@@ -56,7 +55,14 @@ def counted(number: int, word: str, plural: str = "") -> str:
 PLOTTED_FRAMES = 240
 """How many of the latest frames are plotted."""
 
-STAGE_COLORS = ("#8e9aaf", "#4aa8ff", "#ffb03b", "#ff6b6b", "#7bd88f")
+STAGE_COLORS = {
+    "bounds": "#8e9aaf",
+    "broad": "#4aa8ff",
+    **dict.fromkeys(("narrow", "manifolds"), "#ffb03b"),
+    **dict.fromkeys(("response", "solver"), "#ff6b6b"),
+    "sleep": "#c58cff",
+    "integrate": "#7bd88f",
+}
 COUNT_COLORS = ("#4aa8ff", "#c58cff", "#ff6b6b")
 MEASURE_COLORS = ("#ffb03b",)
 HEIGHT = 170
@@ -110,6 +116,8 @@ class RunPlots:
 
     def __init__(self, page: Page) -> None:
         self._reports: deque[tuple[float, ...]] = deque(maxlen=PLOTTED_FRAMES)
+        self._stages: tuple[str, ...] = ()
+        self._work = ""
         self.measure = next(iter(MEASURES))
         self.values: deque[tuple[float, float]] = deque(maxlen=PLOTTED_FRAMES)
         """Frames, and the chosen measure in them."""
@@ -131,7 +139,12 @@ class RunPlots:
         """
         self.values.append((report.frame, MEASURES[self.measure](world, picked)))
         if report.total_seconds:
-            times = (1e3 * report.seconds[stage] for stage in STAGES)
+            if self._stages != tuple(report.seconds):  # another response
+                self._reports.clear()
+                self._stages = tuple(report.seconds)
+            count = report.counters
+            self._work = f"<br>{count['manifolds']:,} manifolds, {count['recycled']:,} recycled" if count else ""
+            times = (1e3 * seconds for seconds in report.seconds.values())
             self._reports.append((report.frame, *times, report.pairs, cost_of(report).bounding_tests, touching))
 
     def clear(self) -> None:
@@ -141,12 +154,12 @@ class RunPlots:
 
     def draw(self) -> None:
         """Update the plots."""
-        table = np.array(self._reports, np.float64).reshape(-1, 4 + len(STAGES))
+        middle = 1 + len(self._stages)
+        table = np.array(self._reports, np.float64).reshape(-1, middle + 3)
         if len(table) < 2:
             return
-        middle = 1 + len(STAGES)
         self._counts.data = tuple(np.ascontiguousarray(table[:, [0, *range(middle, table.shape[1])]].T))
-        self._flame.content = flame(table[:, 0], table[:, 1:middle])
+        self._flame.content = flame(table[:, 0], self._stages, table[:, 1:middle]) + self._work
         if len(self.values) > 1:
             self._chosen.data = tuple(np.ascontiguousarray(np.array(self.values).T))
 
@@ -155,15 +168,15 @@ COLUMNS, FLAME_HEIGHT = 80, 96
 """Number of the latest steps in the flame, and its height [pixels]."""
 
 
-def flame(frames: NDArray[np.float64], milliseconds: NDArray[np.float64]) -> str:
+def flame(frames: NDArray[np.float64], stages: Sequence[str], milliseconds: NDArray[np.float64]) -> str:
     """Return the stages of steps stacked over time: a column is a step; the pointer shows its times.
 
     Parameters
     ----------
     frames
         (n,) frames, of which the latest `COLUMNS` are shown.
-    milliseconds
-        (n, stages) times.
+    stages, milliseconds
+        The names of the stages, and their times (n, stages).
     """
     frames, times = frames[-COLUMNS:], milliseconds[-COLUMNS:]
     total = times.sum(axis=1)
@@ -174,18 +187,18 @@ def flame(frames: NDArray[np.float64], milliseconds: NDArray[np.float64]) -> str
         f'<path fill="{color}" d="'
         + "".join(f"M{x} {low:.1f}h.9V{high:.1f}h-.9z" for x, (low, high) in enumerate(places[:, k : k + 2].tolist()))
         + '"/>'
-        for k, color in enumerate(STAGE_COLORS)
+        for k, color in enumerate(STAGE_COLORS[stage] for stage in stages)
     )
     hints = "".join(
         f'<rect x="{x}" width="1" height="{FLAME_HEIGHT}" fill="transparent"><title>frame {frame:.0f}: {whole:.2f} ms; '
-        + ", ".join(f"{stage} {time:.2f}" for stage, time in zip(STAGES, row, strict=True))
+        + ", ".join(f"{stage} {time:.2f}" for stage, time in zip(stages, row, strict=True))
         + "</title></rect>"
         for x, (frame, whole, row) in enumerate(zip(frames.tolist(), total.tolist(), times.tolist(), strict=True))
     )
     middle = np.median(milliseconds[-MEDIAN_OF:], axis=0)
     words = ", ".join(
-        f'<span style="color:{color}">{stage}</span> {time:.2f}'
-        for stage, time, color in zip(STAGES, middle.tolist(), STAGE_COLORS, strict=True)
+        f'<span style="color:{STAGE_COLORS[stage]}">{stage}</span> {time:.2f}'
+        for stage, time in zip(stages, middle.tolist(), strict=True)
     )
     return (
         f'<svg viewBox="0 0 {COLUMNS} {FLAME_HEIGHT}" preserveAspectRatio="none" width="100%" height="{FLAME_HEIGHT}" '

@@ -105,7 +105,7 @@ class Cost:
 
 def cost_of(report: StepReport) -> Cost:
     """Return the cost of one step, without the exact tests that a response makes itself."""
-    tests, seconds = (report.pairs, report.seconds["narrow"]) if report.has_exact_tests else (0, 0.0)
+    tests, seconds = (report.pairs, report.seconds.get("narrow", 0.0)) if report.has_exact_tests else (0, 0.0)
     broad = report.seconds["broad"]
     if report.filter_tests:
         filtered = report.filter_tests
