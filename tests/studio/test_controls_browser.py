@@ -145,7 +145,7 @@ def test_bodies_are_added_thrown_plotted_compared_and_removed(watched: Watched) 
         watched.studio.ask(view.reset)
         grip = watched.pixel_of(np.zeros(3), up=(0.0, 1.0, 0.0))
         watched.studio.ask(view.play)
-        watched.drag(grip, grip - [60.0, 0.0])
+        watched.drag(grip, grip - [60.0, 0.0], speed)  # on a busy machine steps come later than movements
         watched.studio.ask(view.pause)
 
     def speed() -> float:

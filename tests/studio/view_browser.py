@@ -142,14 +142,20 @@ class Watched:
         field.fill(f"{number:g}")
         field.press("Enter")
 
-    def drag(self, grip: np.ndarray, goal: np.ndarray) -> None:
-        """Drag with the left button from one pixel of the page to another."""
+    def drag(self, grip: np.ndarray, goal: np.ndarray, progress: Callable[[], object] = lambda: None) -> None:
+        """Drag with the left button from one pixel of the page to another.
+
+        The pointer waits a little after each movement, longer until ``progress`` returns something else than before.
+        """
         self.page.mouse.move(*grip)
         self.page.wait_for_timeout(500)  # the page must see the pointer over a handle before it is pressed
         self.page.mouse.down()
         for share in np.linspace(0.1, 1.0, 8):
+            before, waits = progress(), 0
             self.page.mouse.move(*(grip + share * (goal - grip)))
-            self.page.wait_for_timeout(60)
+            while waits == 0 or (before is not None and progress() == before and waits < 10):
+                self.page.wait_for_timeout(60)
+                waits += 1
         self.page.mouse.up()
 
     def tick_box(self, label: str) -> None:
