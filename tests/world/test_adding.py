@@ -181,13 +181,34 @@ def test_a_world_of_unknown_rules_is_refused(options: dict[str, Any], message: s
     assert issubclass(UnknownName, ChoqueError)
 
 
-def test_a_body_whose_pose_is_not_finite_is_named() -> None:
+@pytest.mark.parametrize("velocity", [1e308, np.nan])
+def test_a_body_whose_pose_is_not_finite_is_named(velocity: float) -> None:
     world = World()
-    world.add_spheres([[0, 0, 0], [5, 0, 0]], velocity=[[0, 0, 0], [1e308, 0, 0]])
-    with pytest.raises(InvalidInput, match="The body 1 is at"):
+    world.add_ground()
+    world.add_spheres([[0, 1, 0], [1.9, 1, 0], [50, 1, 0]])
+    world.bodies.velocity[3, 0] = velocity
+    before = world.bodies.position.copy()
+    with pytest.raises(InvalidInput, match="The body 3 is at"):
         world.step(100.0)
     assert world.frame == 0
-    assert world.bodies.position[1].tolist() == [5, 0, 0]
+    np.testing.assert_array_equal(world.bodies.position, before)
+
+
+@pytest.mark.parametrize(("velocity", "dt"), [(1e200, 1 / 60), (1e300, 1 / 60), (1.0, 1e-20), (1.0, 1e20)])
+def test_great_and_small_numbers_raise_no_warning(velocity: float, dt: float) -> None:
+    world = World()
+    world.add_spheres([[0, 0, 0], [9, 0, 0]], velocity=[[0, velocity, 0], [0, 0, 0]])
+    world.add_boxes([[0, 5, 0]], static=True)
+    world.step(dt)
+    assert np.isfinite(world.bodies.position).all()
+
+
+def test_a_step_whose_length_the_solver_cannot_hold_is_refused() -> None:
+    world = World()
+    world.add_spheres([0, 0, 0])
+    with pytest.raises(InvalidInput, match="dt is 1e-300; it must be a number from 1e-30 to"):
+        world.step(1e-300)
+    assert world.frame == 0
 
 
 def test_types_of_numpy_are_understood_by_name() -> None:

@@ -9,6 +9,7 @@ for a small sphere at the centre of the fast one, which must not pass either.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -96,7 +97,7 @@ def _mark_fast(position: Floats, before: Floats, sizes: tuple[Any, Any, Any, Any
             half[row] = np.inf
             for axis in range(3):
                 half[row] = min(half[row], hull_half[hull[row], axis] * size[row, axis])
-        is_fast[row] = far > (FAST * half[row]) ** 2
+        is_fast[row] = not far <= (FAST * half[row]) ** 2  # NaN too: the box of such a body is refused in a sentence
         count += is_fast[row]
     return count
 
@@ -138,7 +139,7 @@ def _candidates(bodies: Bodies, boxes: Boxes, fast: I64, way: F64) -> Pairs:
     def swept(rows: I64) -> Boxes:
         here = bodies.position[rows].astype(np.float64)
         reach = np.maximum(np.abs(boxes.lower[rows] - here), np.abs(boxes.upper[rows] - here))
-        radius = np.linalg.norm(reach, axis=1)[:, np.newaxis]  # however the body turns
+        radius = math.sqrt(3) * reach.max(axis=1, keepdims=True)  # however the body turns
         there = here - way[rows]
         return Boxes.unchecked(np.minimum(here, there) - radius, np.maximum(here, there) + radius)
 

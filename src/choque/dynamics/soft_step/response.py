@@ -38,6 +38,7 @@ NEAR = 0.01  # half the distance at which contacts are made, for bodies that are
 FAT = 0.05  # how far a body may move before candidates are searched again [m]
 RECYCLED = 0.05  # how far two bodies may move, relative to each other, before their manifold is found again [m]
 LIGHTEST, HEAVIEST = 1e-30, 1e30  # limits of masses and moments of inertia
+SHORTEST, LONGEST = 1e-30, 1e30  # limits of steps [s]: rows have numbers in float32
 CROWD = 1_000  # bodies that may be in one place: each overlaps all others
 SHARED_FROM = 4_000  # bodies, pairs or contacts from which threads share a pass over them
 _NO_ROWS = np.empty((0, manifold_rows.WIDTH), np.float32)
@@ -224,7 +225,7 @@ class SoftStep(Response):
         locks = self._locks = Locks(np.flatnonzero(is_locked), order, bodies.locked)
         if len(locks.rows):
             lock_bodies(*locks, columns, rows)
-        rates = Rates.of(dt, self.substeps, self.unit, self.hertz, self.damping)
+        rates = Rates.of(check.number(dt, "dt", SHORTEST, LONGEST), self.substeps, self.unit, self.hertz, self.damping)
         rebounds = bool(bodies.restitution.any())
         has_extras = rebounds or bool(bodies.rolling.any() or bodies.surface_velocity.any())
         live_s, begins_s, round_rows, held_s = self._prepare_spheres(has_extras, thread_count)
