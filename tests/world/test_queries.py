@@ -11,6 +11,7 @@ import choque
 from choque.bounds import Boxes, Spheres
 from choque.errors import InvalidInput
 from choque.narrow import Hulls, Kind, Shapes, contacts
+from choque.narrow.rays import enter_solids
 
 SAMPLES = 4001
 
@@ -175,6 +176,25 @@ def test_nearest_bodies_are_those_of_the_closed_forms(seed: int, count: int) -> 
     np.testing.assert_allclose(gap, hits.distance, atol=1e-9)
     ignored = world.nearest(points, count=count, ignore=hits.ids)
     assert not np.isin(ignored.ids, hits.ids).any()
+
+
+def test_segments_overlaps_and_nearest_bodies_of_a_world_in_motion_are_those_of_all_pairs() -> None:
+    """The answers come from the structure of the broad phase, whose boxes are wider than the bodies."""
+    world, random = mixed_world(5, 4, gravity=(0, -9.81, 0)), np.random.default_rng(6)
+    every = np.argwhere(np.ones((7, len(world)))).astype(np.int32)
+    for _ in range(4):
+        for _ in range(3):
+            world.step(1 / 60)
+        start, end = random.uniform(-6, 6, (2, 7, 3))
+        hits = world.cast_rays(start, end - start, longest=1.0)
+        entered = enter_solids(world.bodies.shapes(), every, start, end - start).distance.reshape(7, -1)
+        entered[entered > 1] = np.inf
+        np.testing.assert_array_equal(hits.distance, entered.min(axis=1))
+        assert hits.ids.tolist() == np.where(np.isfinite(hits.distance), entered.argmin(axis=1), -1).tolist()
+        shapes = Shapes.of_spheres(start, 0.7)
+        assert world.query(shapes).tolist() == all_overlaps(world, shapes, np.zeros((7, 3)))
+        nearest, all_bodies = world.nearest(start), world.nearest(start, count=len(world))
+        np.testing.assert_array_equal(nearest.ids, all_bodies.ids.reshape(7, -1)[:, 0])
 
 
 def test_sleeping_bodies_answer_as_others_do_and_moved_ones_from_where_they_are() -> None:
