@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from choque.cli._json import AsJson, print_json
@@ -9,8 +10,12 @@ from choque.cli._json import AsJson, print_json
 ADVICE = """Take 'auto', the default: it chooses a method by a sample of the boxes ('choque explain FILE' says which).
 If you know your scene: 'grid' for similar sizes and even spread; 'bvh' for clusters, mixed sizes, few movers, rays and
 nearest boxes; 'sap-direct' for long or flat scenes; 'sap-incremental' for slow, coherent motion; 'sap-kdop' for convex
-bodies, especially long ones; 'brute' for a few hundred boxes. The others are kept for comparison.
+bodies, especially long ones; 'brute' for a few hundred boxes. The others are kept for comparison; the documentation and
+--json have their guarantees too.
 """
+
+ADVISED = re.findall(r"'([a-z-]+)'", ADVICE)
+"""The methods that it names."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +50,22 @@ def methods(as_json: AsJson = False) -> None:
     from choque.cli._terminal import console, plain_table
 
     typer.echo(ADVICE)
-    table = plain_table("method", "what it does and guarantees")
+    advised, others = (
+        plain_table("method", "what it does and guarantees"),
+        plain_table("for comparison", "what it does"),
+    )
     for each in found:
+        is_advised = each.name in ADVISED
         words = Text(each.summary)
         if each.error is not None:
             words.append(f"cannot be used: {each.error}", style="red")
-        if each.guarantees:
+        if each.guarantees and is_advised:
             words.append(f"\nGuarantees: {each.guarantees}", style="dim")
         if each.options:
-            words.append(f"\nOptions: {', '.join(each.options)}", style="cyan")
-        table.add_row(Text(each.name, style="bold"), words)
-        table.add_section()
-    console().print(table)
+            words.append(("\n" if is_advised else " ") + f"Options: {', '.join(each.options)}", style="cyan")
+        table = advised if is_advised else others
+        table.add_row(Text(each.name, style="bold"), words, end_section=is_advised)
+    console().print(advised, others)
 
 
 def describe(name: str) -> Description:

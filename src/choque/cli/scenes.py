@@ -68,9 +68,8 @@ def _table(heading: str, listed: list[_Listed]) -> Table:
     headings = ("scene", heading, "parameters") if any(each.parameters for each in listed) else ("scene", heading)
     table = plain_table(*headings)
     for each in listed:
-        settings = "\n".join(f"{key}={value}" for key, value in each.parameters.items())
+        settings = ", ".join(f"{key}={value}" for key, value in each.parameters.items())
         table.add_row(
             Text(each.name, style="bold"), Text(each.summary), *([Text(settings)] if len(headings) > 2 else [])
         )
-        table.add_section()
     return table

@@ -51,7 +51,7 @@ class Generators(Registry[Function]):
 
     def summary(self, name: str) -> str:
         """Return the first sentence of the docstring of ``name``."""
-        return " ".join((inspect.getdoc(self.find(name)) or "").partition("\n\n")[0].split()).replace("`", "")
+        return " ".join((inspect.getdoc(self.find(name)) or "").partition("\n\n")[0].split()).replace("``", "'")
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def even_edges(request: Request, random: np.random.Generator) -> Rows:
 
 
 def mixed(request: Request, *, ratio: float = 1000.0, overlaps: float = 3.0) -> Rest:
-    """Cubes of log-uniform size from 1 to ``ratio``, in a world that gives as many pairs as `uniform` has.
+    """Cubes of log-uniform size from 1 to ``ratio``, in a world that gives as many pairs as ``uniform`` has.
 
     Almost all pairs involve a large box, and large boxes lose many overlaps at the border; so the world is
     sized with the border taken into account, for the pairs that `uniform` is expected to have with its own.

@@ -152,7 +152,7 @@ def is_known(name: str) -> bool:
 
 def summary(name: str) -> str:
     """Return one sentence about the scene ``name``."""
-    return (inspect.getdoc(find(name)) or "").splitlines()[0].replace("`", "")
+    return (inspect.getdoc(find(name)) or "").splitlines()[0].replace("``", "'")
 
 
 def parameters(name: str) -> dict[str, Any]:
