@@ -32,6 +32,14 @@ def test_the_table_names_every_method(command: Command) -> None:
     assert table.startswith("Take 'auto'"), "the first line says which method to take"
 
 
+def test_one_method_is_printed_with_its_guarantees_and_options(command: Command) -> None:
+    text = command.succeeds("methods", "sap-direct")
+    assert text.startswith("sap-direct: Sorts")
+    assert "Guarantees: exact" in text
+    assert text.rstrip().endswith(": tiles")
+    assert "Did you mean 'grid'?" in command.fails("methods", "gird")
+
+
 def test_a_method_that_cannot_be_imported_says_why(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     monkeypatch.setitem(methods._built_in, "lost", "choque.no_such_module:Lost")
     assert "no_such_module" in (describe("lost").error or "")

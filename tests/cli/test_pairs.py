@@ -55,6 +55,7 @@ def test_the_time_that_kernels_take_to_compile_is_not_that_of_the_search(
     monkeypatch.setattr(announcement, "seconds", announcement.seconds)
     monkeypatch.setattr(choque.broad, "create", compiling)
     monkeypatch.setattr("choque.cli._compiling.TIMED_AGAIN", 0.5)
+    monkeypatch.setattr("choque.cli.pairs.QUICK", 0.0)
     command.succeeds("pairs", boxes_file)
     assert len(calls) == 2  # the first search counts as quick, so that it is made again for its times
 

@@ -33,19 +33,22 @@ def only_folder(parent: str = "output") -> Path:
 
 
 def test_a_run_prints_its_stages_and_writes_nothing(command: Command, tmp_path: Path) -> None:
-    text = command.succeeds("run", "bowling", "--frames", 20, "--response", "impulse")
+    text = command.succeeds("run", "bowling", "--frames", 20, "--response", "impulse", "--details")
     for words in ("bounds", "broad", "narrow", "response", "integrate", "capsule-tile", "Energy"):
         assert words in text
-    text = command.succeeds("run", "bowling", "--frames", 20)
+    text = command.succeeds("run", "bowling", "--frames", 20, "--details")
     assert "capsule-tile" in text
     assert "used again" in text
+    assert "ns per test" not in text  # soft-step does not time them
+    short = command.succeeds("run", "bowling", "--frames", 20).splitlines()
+    assert len(short) == 5, "what happened, the time of a step, energy and state"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_says_what_happened(command: Command) -> None:
     text = command.succeeds("run", "bowling", "--frames", 120)
     assert "contacts in a step; the fastest hit at " in text
-    assert "ns per test" not in text  # soft-step does not time them
+    assert "Energy, kinetic and potential together: " in text, "without a share: the zero of height is arbitrary"
     found = json.loads(command.succeeds("run", "bowling", "--frames", 120, "--json"))
     hit = found["fastest_hit"]
     assert f"the fastest hit at {hit['speed']:.3g} m/s, of bodies {hit['pair'][0]} and {hit['pair'][1]}" in text

@@ -29,8 +29,18 @@ def test_every_scene_is_listed_with_its_parameters(command: Command) -> None:
     assert all(each["summary"] for each in listed.values())
     table = command.succeeds("scenes")
     assert all(name in table for name in listed)
-    assert "ratio=1000.0" in table
-    assert "ratio=4.0" in table
+    assert table.index("bowling") < table.index("pile") < table.index("uniform"), "bodies come first"
+
+
+def test_one_scene_is_printed_with_its_parameters_and_a_command(command: Command) -> None:
+    assert command.succeeds("scenes", "mixed").splitlines()[1:] == [
+        "Try: choque bake mixed:10000 boxes.npy",
+        "  --option ratio=1000.0",
+        "  --option overlaps=3.0",
+    ]
+    assert "Try: choque run capsule-box:1000\n  --option ratio=4.0" in command.succeeds("scenes", "capsule-box")
+    assert command.succeeds("scenes", "bowling").splitlines()[1:] == ["Try: choque run bowling"]
+    assert "Did you mean 'bowling'?" in command.fails("scenes", "bowlin")
 
 
 def test_a_scene_is_baked(command: Command, tmp_path: Path) -> None:

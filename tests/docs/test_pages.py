@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import typer
-from pages import DOCS, ROOT, inline_commands, links, python_blocks, said_to_print, shell_lines
+from pages import BLOCK, DOCS, ROOT, inline_commands, links, python_blocks, said_to_print, shell_lines
 
 from choque.cli import build
 from choque.scene.body_scene import GENERATORS as BODY_GENERATORS
@@ -123,6 +123,12 @@ def parse(line: str) -> None:
 def test_the_links_of_the_first_pages_lead_somewhere(page: Path) -> None:
     missing = [target for target in links(page.read_text()) if not (page.parent / target).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=name_of)
+def test_no_line_of_code_is_cut_off_on_a_screen(page: Path) -> None:
+    blocks = [block["text"] for block in BLOCK.finditer(page.read_text()) if block["language"] in ("python", "sh")]
+    assert [line for text in blocks for line in text.splitlines() if len(line) > 92] == []
 
 
 def test_code_is_found_with_what_it_prints() -> None:

@@ -22,6 +22,7 @@ from choque.errors import InvalidInput
 SCHEMES = (
     ("x_lower", "y_lower", "z_lower", "x_upper", "y_upper", "z_upper"),
     ("x1", "y1", "z1", "x2", "y2", "z2"),
+    ("x0", "y0", "z0", "x1", "y1", "z1"),
     ("xmin", "ymin", "zmin", "xmax", "ymax", "zmax"),
     ("x_min", "y_min", "z_min", "x_max", "y_max", "z_max"),
     ("minx", "miny", "minz", "maxx", "maxy", "maxz"),
@@ -113,7 +114,7 @@ def box_columns(present: Sequence[str], columns: Sequence[str] | None, name: str
     found = known_columns(present)
     if found is not None:
         return found
-    known = "; ".join(f"{s[0]}, {s[1]}, {s[3]}, {s[4]}" for s in SCHEMES[:3])
+    known = "; ".join(f"{s[0]}, {s[1]}, {s[3]}, {s[4]}" for s in SCHEMES[:4])
     raise InvalidInput(
         f"{name} has the columns {_listed(present)}; boxes are found in columns such as {known}. Name others with "
         "columns=."

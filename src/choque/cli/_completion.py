@@ -39,6 +39,10 @@ def _body_scenes() -> Iterable[str]:
     return [*scene.names("built-in"), *scene.names("bodies")]
 
 
+def _scenes() -> Iterable[str]:
+    return [*_body_scenes(), *_box_scenes()]
+
+
 def _kinetic_scenes() -> Iterable[str]:
     from choque.theses.kinetic import scenes
 
@@ -54,6 +58,7 @@ def _studies() -> Iterable[str]:
 complete_methods = _completer(_methods)
 complete_broad_phases = _completer(_broad_phases)
 complete_box_scenes = _completer(_box_scenes)
+complete_scenes = _completer(_scenes)
 complete_body_scenes = _completer(_body_scenes, or_files=True)
 complete_kinetic_scenes = _completer(_kinetic_scenes, or_files=True)
 complete_studies = _completer(_studies, or_files=True)

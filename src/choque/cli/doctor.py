@@ -24,9 +24,9 @@ BRINGS = {
     "gpu": "the sweep on a CUDA device",
     "images": "labelled image stacks",
     "lab": "pictures, tables and reports",
-    "mesh": "checks and repairs of meshes",
+    "mesh": "more formats of meshes, and checks of them",
     "peers": "other libraries to compare with",
-    "scale": "studies on many machines",
+    "scale": "boxes larger than memory, studies on many machines",
     "video": "films and pictures of worlds",
     "view": "the studio in the browser",
     "volumes": "medical scans: NIfTI, NRRD, TIFF, DICOM",
@@ -191,7 +191,7 @@ def _kernel_words(kernels: dict[str, Any], *, warmed_up: bool) -> str:
     if kernels["folder"] is None:
         return f"each run compiles again: {kernels['reason']}. {ADVICE}"
     cold = ", ".join(name for name, count in kernels["packages"].items() if count["compiled"] < count["kernels"])
-    sooner = "" if warmed_up else f", or now by 'choque doctor --warm-up' (about {kernels['seconds']:.0f} s)"
+    sooner = "" if warmed_up else ", or now by 'choque doctor --warm-up' (some minutes)"
     left = f"; the others, in {cold}, are compiled when first used{sooner}" if cold else ""
     unkept = f". The others cannot be kept in {kernels['folder']}: {kernels['reason']}. {ADVICE}"
     place = "" if kernels["writable"] else unkept

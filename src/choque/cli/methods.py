@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Annotated
 
+import typer
+
+from choque.cli._completion import complete_methods
 from choque.cli._json import AsJson, print_json
 
 ADVICE = """Take 'auto', the default: it chooses a method by a sample of the boxes ('choque explain FILE' says which).
 If you know your scene: 'grid' for similar sizes and even spread; 'bvh' for clusters, mixed sizes, few movers, rays and
 nearest boxes; 'sap-direct' for long or flat scenes; 'sap-incremental' for slow, coherent motion; 'sap-kdop' for convex
-bodies, especially long ones; 'brute' for a few hundred boxes. The others are kept for comparison; the documentation and
---json have their guarantees too.
-"""
+bodies, especially long ones; 'brute' for a few hundred boxes. The others are kept for comparison.
+'choque methods NAME' prints what a method guarantees, and its options."""
 
 ADVISED = re.findall(r"'([a-z-]+)'", ADVICE)
 """The methods that it names."""
@@ -30,42 +33,60 @@ class Description:
     """Why it cannot be used, None if it can."""
 
 
-def methods(as_json: AsJson = False) -> None:
+def methods(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A method, to print its guarantees and options; default: list all.",
+            show_default=False,
+            autocompletion=complete_methods,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """List the broad-phase methods, and which one to take.
 
     Try:
       choque methods
+      choque methods bvh
       choque methods --json
     """
     import choque
 
-    found = [describe(name) for name in choque.broad.names()]
+    if name is not None:
+        choque.broad.find(name)  # or say which there are
+    found = [describe(each) for each in (choque.broad.names() if name is None else [name])]
     if as_json:
         print_json(found)
-        return
+    elif name is None:
+        _list(found)
+    else:
+        _print_one(*found)
 
-    import typer
+
+def _list(found: list[Description]) -> None:
     from rich.text import Text
 
     from choque.cli._terminal import console, plain_table
 
     typer.echo(ADVICE)
-    advised, others = (
-        plain_table("method", "what it does and guarantees"),
-        plain_table("for comparison", "what it does"),
-    )
-    for each in found:
-        is_advised = each.name in ADVISED
+    advised, others = plain_table("method", "what it does"), plain_table("for comparison", "what it does")
+    for each in sorted(found, key=lambda each: ADVISED.index(each.name) if each.name in ADVISED else len(ADVISED)):
         words = Text(each.summary)
         if each.error is not None:
             words.append(f"cannot be used: {each.error}", style="red")
-        if each.guarantees and is_advised:
-            words.append(f"\nGuarantees: {each.guarantees}", style="dim")
-        if each.options:
-            words.append(("\n" if is_advised else " ") + f"Options: {', '.join(each.options)}", style="cyan")
-        table = advised if is_advised else others
-        table.add_row(Text(each.name, style="bold"), words, end_section=is_advised)
+        (advised if each.name in ADVISED else others).add_row(Text(each.name, style="bold"), words)
     console().print(advised, others)
+
+
+def _print_one(method: Description) -> None:
+    from choque.cli._terminal import console
+
+    lines = [f"{method.name}: {method.summary}", f"Guarantees: {method.guarantees}"]
+    if method.options:
+        lines.append(f"Options (--option NAME=VALUE): {', '.join(method.options)}")
+    console().print("\n".join(lines), markup=False)
 
 
 def describe(name: str) -> Description:

@@ -53,6 +53,8 @@ class Plan:
     """Whether to use the rules of the Fingsics engine."""
     cost: bool = False
     """Whether to print the cost model of the Fingsics thesis."""
+    details: bool = False
+    """Whether to print the tables of times and of tests."""
 
     def make_world(self) -> World:
         """Return a new world of the scene."""
@@ -136,6 +138,9 @@ class Outputs:
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FOLDER", help="Output folder; a new one in 'output' by default.")
     ] = None
+    details: Annotated[
+        bool, typer.Option("--details", help="Print times by stage, tests and contacts by kinds, and what was solved.")
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -218,7 +223,8 @@ def run(
         plan = Plan(found, found.dt, steps, methods.world, OUTPUT, outputs.output)
     film = {} if outputs.video and plan.film is None else plan.film
     record, log = plan.record or outputs.record or outputs.video, plan.log or outputs.log
-    plan = replace(plan, record=record, log=log, film=film, legacy=fingsics.legacy, cost=fingsics.cost)
+    plan = replace(plan, record=record, log=log, film=film, legacy=fingsics.legacy)
+    plan = replace(plan, cost=fingsics.cost, details=outputs.details)
     if length.fps is not None:
         plan = replace(plan, dt=1 / _at_least("--fps", length.fps, 1))
     if runs is not None:
@@ -323,7 +329,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
     if as_json:
         print_json(outcome.record())
     else:
-        print_outcome(outcome, with_cost=plan.cost)
+        print_outcome(outcome, plan)
     if interrupted and plan.steps is not None:
         raise KeyboardInterrupt
 
@@ -378,8 +384,8 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
 # What is said about a run
 
 
-def print_outcome(outcome: Outcome, *, with_cost: bool) -> None:
-    """Print what happened, then tables and figures; ``with_cost`` also the cost model of the Fingsics thesis."""
+def print_outcome(outcome: Outcome, plan: Plan) -> None:
+    """Print what happened and how long a step took; with ``plan.details`` also tables, with ``plan.cost`` the model."""
     from choque.cli._terminal import console, counted
 
     terminal, world, totals = console(), outcome.world, outcome.totals
@@ -396,15 +402,14 @@ def print_outcome(outcome: Outcome, *, with_cost: bool) -> None:
         outcome.events_sentence(),
     )
     if totals.timed_steps:
-        terminal.print(_stages_table(totals))
-    if len(totals.kinds) > 1:
-        terminal.print(_kinds_table(totals))
-    left_out = totals.steps - totals.timed_steps
-    if left_out:
-        say(f"Left out of the times: {counted(left_out, 'step')} in which kernels were loaded, or compiled, once.")
-    if totals.counters:
-        say(outcome.solver_sentence())
-    if with_cost:
+        say(f"A step took {totals.milliseconds():.3g} ms in the mean.")
+    if plan.details:
+        terminal.print(_stages_table(totals), _kinds_table(totals))
+        if left_out := totals.steps - totals.timed_steps:
+            say(f"Left out of the times: {counted(left_out, 'step')} in which kernels were loaded, or compiled, once.")
+        if totals.counters:
+            say(outcome.solver_sentence())
+    if plan.cost:
         say(str(totals.cost))
     say(outcome.energy_sentence(), f"State: {world.hash():016x} at frame {world.frame}.")
     if outcome.folder is not None:

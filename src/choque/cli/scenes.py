@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from choque.cli._completion import complete_scenes
 from choque.cli._json import AsJson, print_json
 
 if TYPE_CHECKING:
@@ -22,30 +25,57 @@ class _Listed:
 
 
 _HEADINGS = {
-    "boxes": "scenes of boxes, for 'choque bake' and 'choque bench'",
-    "bodies": "generated scenes of bodies, for 'choque run' and scene files",
-    "built-in": "built-in scenes of bodies, for 'choque run'",
+    "built-in": "bodies, ready made: choque run bowling",
+    "bodies": "bodies, as many as you say: choque run pile:500",
+    "boxes": "boxes, as many as you say: choque bench uniform:10000",
+}
+_COMMANDS = {
+    "built-in": "choque run {name}",
+    "bodies": "choque run {name}:{number}",
+    "boxes": "choque bake {name}:10000 boxes.npy",
 }
 
 
-def scenes(as_json: AsJson = False) -> None:
-    """List the named scenes, with their parameters.
+def scenes(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A scene, to print its parameters; default: list all.",
+            show_default=False,
+            autocompletion=complete_scenes,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the named scenes, or the parameters of one.
 
-    'choque bake' writes scenes of boxes and 'choque bench' measures on them; 'choque run' simulates scenes of bodies.
+    'choque run' simulates scenes of bodies, 'choque view' shows them; 'choque bake' writes scenes of boxes to files,
+    and 'choque bench' measures on them.
 
     Try:
       choque scenes
+      choque scenes pile
       choque scenes --json
     """
+    from choque.errors import UnknownName
+
     listed = _listed()
+    if name is not None:
+        names = [each.name for each in listed]
+        listed = [each for each in listed if each.name == name]
+        if not listed:
+            raise UnknownName("scene", name, names)
     if as_json:
         print_json(listed)
-        return
+    elif name is not None:
+        _print_one(listed[0])
+    else:
+        from choque.cli._terminal import console
 
-    from choque.cli._terminal import console
-
-    for sort, heading in _HEADINGS.items():
-        console().print(_table(heading, [each for each in listed if each.sort == sort]))
+        for sort, heading in _HEADINGS.items():
+            console().print(_table(heading, [each for each in listed if each.sort == sort]))
+        typer.echo("'choque scenes NAME' prints the parameters of a scene.")
 
 
 def _listed() -> list[_Listed]:
@@ -65,11 +95,17 @@ def _table(heading: str, listed: list[_Listed]) -> Table:
 
     from choque.cli._terminal import plain_table
 
-    headings = ("scene", heading, "parameters") if any(each.parameters for each in listed) else ("scene", heading)
-    table = plain_table(*headings)
+    table = plain_table("scene", heading)
     for each in listed:
-        settings = ", ".join(f"{key}={value}" for key, value in each.parameters.items())
-        table.add_row(
-            Text(each.name, style="bold"), Text(each.summary), *([Text(settings)] if len(headings) > 2 else [])
-        )
+        table.add_row(Text(each.name, style="bold"), Text(each.summary))
     return table
+
+
+def _print_one(scene: _Listed) -> None:
+    from choque.cli._terminal import console
+
+    own = {key: value for key, value in scene.parameters.items() if key != "n"}
+    command = _COMMANDS[scene.sort].format(name=scene.name, number=scene.parameters.get("n"))
+    lines = [f"{scene.name}: {scene.summary}", f"Try: {command}"]
+    lines += [f"  --option {key}={value}" for key, value in own.items()]
+    console().print("\n".join(lines), markup=False, soft_wrap=True)

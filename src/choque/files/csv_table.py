@@ -90,12 +90,11 @@ def _columns(path: Path, line_number: int, fields: list[str]) -> tuple[list[int]
             f"{path}, line {line_number}: the header is {fields[0]!r}; boxes have 4 or 6 columns, separated by commas, "
             f"such as {', '.join(wanted)}."
         )
-    for name in wanted:
-        if names.count(name) != 1:
-            raise UnreadableFile(
-                f"{path}, line {line_number}: the header names the column {name} {names.count(name)} times; "
-                f"it needs one each of {', '.join(wanted)}."
-            )
+    if any(names.count(name) != 1 for name in wanted):
+        raise UnreadableFile(
+            f"{path}, line {line_number}: the header is {', '.join(names)[:200]}; it needs one each of "
+            f"{', '.join(wanted)}, or of other usual names, such as xmin, ymin, xmax, ymax."
+        )
     return [names.index(name) for name in wanted], line_number
 
 

@@ -287,6 +287,9 @@ class Outcome:
     def energy_sentence(self) -> str:
         """Return a sentence on the change of energy."""
         before, after = self.energy
+        if self.world.bodies.acceleration.any():  # the zero of potential energy is arbitrary, and so is any share
+            change = "lost" if after < before else "gained"
+            return f"Energy, kinetic and potential together: {abs(after - before):.6g} {change}."
         share = (after - before) / abs(before) if before else math.nan
         drift = ""
         if math.isfinite(share):
