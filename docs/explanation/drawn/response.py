@@ -72,7 +72,7 @@ def soft_step() -> Figure:
             course.append(1e3 * (start - world.bodies.position[-1, 1]))
         rest.plot(np.arange(180) / 60, course, color=colour, label=name)
     rest.set(xlabel="seconds", ylabel="mm", title="sinking of twelve cubes under one of mass 10")
-    rest.legend(loc="lower right")
+    rest.legend(loc="center right")
     return figure
 
 
