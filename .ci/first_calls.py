@@ -107,6 +107,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "choque video": ("cli.video:video", COMMAND.format("video bowling bowling.webp --seconds 0.5 --size 320x180")),
     "choque picture, boxes": ("cli.picture:picture", COMMAND.format("picture pyramid:10 out.png --frame 2")),
     "choque video, boxes": ("cli.video:video", COMMAND.format("video pyramid:10 out.gif --seconds 0.1 --size 64x36")),
+    "choque page": ("cli.page:page", COMMAND.format("page bowling bowling.html --seconds 0.5")),
     "the studio": ("studio.page.server:Studio.run", STUDIO.format("bowling")),
     "the studio, boxes": ("studio.page.server:Studio.run", STUDIO.format("pyramid:10")),
     "World.step, soft-step, boxes": (
