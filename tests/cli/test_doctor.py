@@ -118,20 +118,6 @@ def test_cards(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor._cards()["words"].startswith("Warp is not installed")
 
 
-def test_off_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.delenv("DISPLAY", raising=False)
-    monkeypatch.setattr(doctor, "find_library", lambda _: None)
-    nothing = doctor._off_screen()
-    assert not nothing["found"]
-    assert "libegl1" in nothing["words"]
-    monkeypatch.setattr(doctor, "find_library", lambda name: f"lib{name}.so")
-    monkeypatch.setenv("DISPLAY", ":7")
-    assert doctor._off_screen() == {"found": True, "words": "the display :7, EGL, OSMesa"}
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert doctor._off_screen()["words"] == "the system's own OpenGL"
-
-
 def test_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)  # as if it were not installed
     monkeypatch.setattr("shutil.which", lambda name: f"/programs/{name}")

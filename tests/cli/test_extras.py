@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conftest import Command
 
 OPTIONAL = (
-    "matplotlib", "pyarrow", "scipy", "jinja2", "pyvista", "imageio_ffmpeg", "viser", "nibabel", "nrrd", "tifffile",
+    "matplotlib", "pyarrow", "scipy", "jinja2", "imageio_ffmpeg", "viser", "nibabel", "nrrd", "tifffile",
     "pydicom", "skimage", "distributed", "trimesh", "warp",
 )  # fmt: skip
 

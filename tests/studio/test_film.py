@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
 import zlib
 from collections.abc import Callable
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from choque.errors import ChoqueError, InvalidInput, MissingExtra
+from choque.errors import ChoqueError, InvalidInput
 from choque.record import BodyTable, Poses, Recorder, Recording
 from choque.scene import Camera
 from choque.studio.film import Look, captioned, draw_frame, film_frames, make_film, rate_of
@@ -21,12 +20,9 @@ from choque.studio.glow import Glow
 from choque.studio.png import png_bytes
 from choque.studio.stage.camera import TIGHTER, VIEW_ANGLE, Course, Follower, directions, framing
 from choque.studio.stage.extents import axis_boxes, oriented_boxes
-from choque.studio.stage.graphics import require_graphics
 from choque.studio.stage.quaternions import angle_and_axis, matrix_of, quaternions
-from choque.studio.stage.stage import VtkStage
 from choque.world import World
 
-pytest.importorskip("pyvista")
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
 
 SMALL = Look(size=(96, 64), smoothing=1, shadows=False)
@@ -55,14 +51,6 @@ def recording(tmp_path: Path, world: World) -> Recording:
             world.step()
             recorder.record()
     return Recording(tmp_path / "a.choque")
-
-
-@pytest.fixture(autouse=True)
-def graphics() -> None:
-    try:
-        require_graphics()
-    except MissingExtra as problem:
-        pytest.skip(str(problem))
 
 
 @pytest.mark.parametrize(("rate", "count"), [(25, 10), (30, 11), (60, 21), (120, 41)])
@@ -356,17 +344,6 @@ def test_drawing_something_else_than_a_recording_is_refused(draw: Callable[..., 
         draw(path, "recording.choque")
 
 
-def test_missing_graphics_libraries_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise OSError(name)
-
-    monkeypatch.delenv("DISPLAY", raising=False)
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setattr(ctypes, "CDLL", missing)
-    with pytest.raises(MissingExtra, match="apt-get install libegl1"):
-        require_graphics()
-
-
 def test_missing_ffmpeg_is_reported(recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> str:
         raise RuntimeError("No ffmpeg exe could be found.")
@@ -383,17 +360,3 @@ def test_missing_ffmpeg_is_reported(recording: Recording, tmp_path: Path, monkey
 
 def test_png() -> None:
     assert png_bytes(np.zeros((2, 3, 3), np.uint8)).startswith(b"\x89PNG")
-
-
-@given(st.integers(1, 4), st.integers(16, 40), st.integers(16, 40), st.integers(0, 2**32 - 1))
-@settings(max_examples=20, deadline=None)
-def test_a_picture_is_the_mean_of_the_rendered_pixels(factor: int, width: int, height: int, seed: int) -> None:
-    """A film of 1280 × 720 spent more time on this than on drawing few bodies."""
-    stage = object.__new__(VtkStage)
-    stage._size, stage._smoothing = (width, height), factor
-    side = max(width, height) * factor
-    square = np.random.default_rng(seed).integers(0, 256, (side, side, 3), np.uint8)
-    left, top = (side - width * factor) // 2, (side - height * factor) // 2
-    cut = square[top : top + height * factor, left : left + width * factor].astype(np.int64)
-    expected = cut.reshape(height, factor, width, factor, 3).sum(axis=(1, 3)) // factor**2
-    assert np.array_equal(stage._framed(square), expected)

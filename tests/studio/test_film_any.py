@@ -12,25 +12,15 @@ from typer.testing import CliRunner
 
 from choque import scene
 from choque.cli.video import video
-from choque.errors import ChoqueError, InvalidInput, MissingExtra
+from choque.errors import ChoqueError, InvalidInput
 from choque.record import Recorder
 from choque.studio.drawing import Simulated, draw_film, orbited
 from choque.studio.film import Look, film_frames
 from choque.studio.request import FilmRequest
-from choque.studio.stage.graphics import require_graphics
 from choque.studio.viewpoint import Viewpoint
 
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
-pytest.importorskip("pyvista")
 SMALL = Look(size=(64, 48), smoothing=1, shadows=False)
-
-
-@pytest.fixture(autouse=True)
-def graphics() -> None:
-    try:
-        require_graphics()
-    except MissingExtra as problem:
-        pytest.skip(str(problem))
 
 
 def frame_count(path: Path) -> int:
@@ -90,6 +80,12 @@ def test_volumes_are_orbited_or_moved_through_each_other(tmp_path: Path, monkeyp
     assert (shown[0] != shown[-1]).any()
 
 
+def test_boxes_that_move_are_filmed(tmp_path: Path) -> None:
+    request = FilmRequest(look=SMALL, seconds=0.2)
+    assert draw_film(tmp_path / "boxes.gif", ["moving:20"], request=request) == "6 frames of moving, 20 boxes"
+    assert frame_count(tmp_path / "boxes.gif") == 6
+
+
 def test_a_viewpoint_orbits_the_third_axis() -> None:
     viewpoint = Viewpoint((3.0, 1.0, 2.0), (1.0, 1.0, 1.0))
     assert orbited(viewpoint, 0.25).away == pytest.approx([0.0, 2.0, 1.0])
@@ -100,7 +96,7 @@ def test_a_viewpoint_orbits_the_third_axis() -> None:
     ("things", "request_", "message"),
     [
         ([], FilmRequest(), "Nothing was given to film"),
-        (["boxes.npy"], FilmRequest(), "scene of boxes"),
+        (["two-rings"], FilmRequest(), "set of meshes"),
         (["bowling", "pile", "cradle"], FilmRequest(), "two volumes"),
         (["bowling"], FilmRequest(seconds=0.0), "The length of the film"),
         (["bowling"], FilmRequest(parameters={"n": 3}), "not a generator"),

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
-from view_browser import PATIENCE, Chromium, Watched, is_local, pixels, until, until_seen
+from view_browser import PATIENCE, SCENE, Chromium, Watched, is_local, pixels, until, until_seen
 
 from choque import scene
 from choque.record import Recorder, Recording
@@ -20,6 +20,7 @@ from choque.studio.page.overlays import OVERLAYS
 from choque.studio.page.recording import RecordingView
 from choque.studio.page.studio import Studio
 from choque.studio.page.world import WorldView
+from choque.world import World
 
 NUMBERS = count(1)
 
@@ -37,7 +38,6 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def spheres() -> WorldView:
     """Three rows of spheres, two of which touch, and a capsule."""
-    from choque.world import World
 
     world = World("bvh")
     place = np.array([[x, y, 0.0] for x in (-2.2, 0, 2.2) for y in (-2.2, 0, 2.2)])
@@ -188,7 +188,6 @@ def test_two_tabs_show_the_same_and_one_can_be_closed(watched: Watched) -> None:
 
 def test_a_picture_is_saved_as_the_page_shows_it(watched: Watched, recorded: Path) -> None:
     """Of a world and of a recording: from the camera of the tab, with the colours and overlays that are on."""
-    pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
     view = watched.show(spheres())
     watched.studio.ask(lambda: view.set_coloring("contact"))
     watched.studio.ask(lambda: view.toggle_overlay("boxes"))
@@ -217,6 +216,41 @@ def test_a_picture_is_saved_as_the_page_shows_it(watched: Watched, recorded: Pat
     assert seen.std() > 10
 
 
+def test_what_is_saved_is_what_is_seen(watched: Watched) -> None:
+    """Glow, sparks and shadows after a collision, compared in tiles of 20 pixels; then without shadows and ground."""
+    world = World("brute", gravity=(0, -9.81, 0))
+    world.add_boxes([[-0.9, 0.5, 0]], 1.0, velocity=(3, 0, 0), color=(60, 120, 220))
+    world.add_spheres([[0.9, 0.6, 0]], 0.6, velocity=(-3, 0, 0), color=(70, 160, 90))
+    world.add_ground()
+    view = WorldView(world)
+    view.title = f"A box and a ball, number {next(NUMBERS)}"
+    watched.show(view)
+    watched.studio.ask(lambda: [view.history.step() for _ in range(12)])
+    watched.press("f")
+    until(lambda: view.run.world.frame == 13 and view.sparks(), "sparks")
+
+    def tiles(image: np.ndarray) -> np.ndarray:
+        height, width = image.shape[0] // 20 * 20, image.shape[1] // 20 * 20
+        return image[:height, :width].reshape(height // 20, 20, width // 20, 20, 3).mean(axis=(1, 3))
+
+    def likeness() -> float:
+        """The share of the tiles, between the notifications and the timeline, with the same colour."""
+        seen = watched.still()[:200]
+        top = SCENE["y"] - int(watched.page.locator("canvas").first.bounding_box()["y"])
+        saved = watched.saved_picture()[1][top : top + len(seen)]
+        width = min(seen.shape[1], saved.shape[1])
+        apart = np.abs(tiles(seen[:, :width]) - tiles(saved[:, :width])).max(axis=2)
+        return float((apart < 32).mean())
+
+    assert likeness() > 0.9
+    watched.tab("Show")
+    watched.tick_box("Shadows")
+    watched.tick_box("Ground")
+    until(lambda: not view.backdrop.has_ground and not view.backdrop.has_shadows, "the bodies alone")
+    watched.tab("Run")
+    assert likeness() > 0.9
+
+
 @pytest.fixture
 def without_webgl(chromium: Chromium) -> Iterator[object]:
     browser = chromium.launch("--disable-gpu", "--disable-3d-apis")
@@ -228,7 +262,6 @@ def without_webgl(chromium: Chromium) -> Iterator[object]:
 
 def test_without_webgl_there_is_a_notice_and_a_picture(without_webgl, shared_studio: Studio) -> None:
     """A sentence with what to do, and a link to a picture of what is shown; viser's own is hidden, nothing leaves."""
-    pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
     shared_studio.open(spheres())
     page, requests = without_webgl, []
     page.on("request", lambda request: requests.append(request.url))
@@ -263,7 +296,6 @@ def test_a_view_without_a_picture_is_reported(shared_studio: Studio) -> None:
 
 def test_a_body_is_dragged_a_ball_is_shot_and_the_run_goes_back(watched: Watched) -> None:
     """The mouse on a body, the key B, and the timeline, by their effects on the run."""
-    from choque.world import World
 
     world = World("brute")
     world.add_spheres([[0, 0, 0]], 1.0, color=(90, 140, 220))

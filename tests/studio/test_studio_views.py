@@ -348,3 +348,23 @@ def test_recordings_of_the_fingsics_engine_are_shown(studio: Studio, recorded: P
     assert view.overlays.line_counts["boxes"] > 0
     with pytest.raises(InvalidInput, match="holds poses only"):
         studio.ask(view.verify)
+
+
+def test_no_picture_is_sent_while_all_bodies_sleep(studio: Studio) -> None:
+    world = World("brute", gravity=(0, -9.81, 0))
+    world.add_spheres([[0, 0.5, 0]], 0.5)
+    world.add_ground()
+    view = WorldView(world)
+    studio.open(view)
+    studio.ask(lambda: [view.history.step() for _ in range(120)])
+    assert view.run.world.asleep.any()
+    pictures, present = [], view.present
+    view.present = lambda: (pictures.append(view.run.frame), present())  # type: ignore[method-assign,assignment]
+    studio.ask(lambda: view.set_speed("as fast as it goes"))
+    studio.ask(view.play)
+    assert until(lambda: view.run.frame > 200)
+    studio.ask(view.pause)
+    assert len(pictures) < 10
+    drawn = len(pictures)
+    studio.ask(lambda: view.pick(0))
+    assert until(lambda: len(pictures) > drawn)

@@ -232,7 +232,6 @@ def test_in_a_browser_the_threshold_of_a_scan_is_moved_and_a_picture_saved(watch
     until(lambda: (view.pair.parts[0].above or 0) >= before + 4, "moving the threshold")
     above = watched.studio.ask(lambda: view.pair.parts[0].above)
     assert view.pair.parts[0].volume.voxel_count == int((scan.values > above).sum())
-    pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
     watched.tab("Volumes")
     name, image = watched.saved_picture()
     assert name == "choque-volumes.png"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import sys
-from ctypes.util import find_library
 from typing import Annotated, Any
 
 import typer
@@ -199,8 +196,8 @@ def _kernel_words(kernels: dict[str, Any], *, warmed_up: bool) -> str:
 
 
 def surroundings() -> dict[str, dict[str, Any]]:
-    """Return whether there are a CUDA device, off-screen drawing, ffmpeg and a browser, each with a description."""
-    return {"cards": _cards(), "off screen": _off_screen(), "ffmpeg": _ffmpeg(), "browser": _browser()}
+    """Return whether there are a CUDA device, ffmpeg and a browser, each with a description."""
+    return {"cards": _cards(), "ffmpeg": _ffmpeg(), "browser": _browser()}
 
 
 def _thing(found: object, words: str) -> dict[str, Any]:
@@ -218,19 +215,6 @@ def _cards() -> dict[str, Any]:
     if cards:
         return _thing(True, f"Warp with {', '.join(cards)}")
     return _thing(False, "Warp without a CUDA device; the CPU is used")
-
-
-def _off_screen() -> dict[str, Any]:
-    """Find what draws films and pictures of worlds."""
-    if sys.platform != "linux":
-        return _thing(True, "the system's own OpenGL")
-    named = {"EGL": find_library("EGL"), "OSMesa": find_library("OSMesa")}
-    found = [name for name, path in named.items() if path]
-    if os.environ.get("DISPLAY"):
-        found.insert(0, f"the display {os.environ['DISPLAY']}")
-    if found:
-        return _thing(True, ", ".join(found))
-    return _thing(False, "neither a display nor EGL or OSMesa; install libegl1 or libosmesa6 to draw worlds")
 
 
 def _ffmpeg() -> dict[str, Any]:

@@ -61,6 +61,13 @@ class Simulated:
             self._shoot(later)
             self._cast_with_ball = BodyTable.of(later.bodies)
 
+    @property
+    def has_moved(self) -> bool:
+        """Whether a body has moved from its place by a tenth of its size, in the frames that were asked for."""
+        start, now = self._start.bodies, self._world.bodies
+        apart = np.abs(now.position[: len(start)] - start.position).max(initial=0.0)
+        return bool(apart > 0.1 * typical_size(self._cast))
+
     def bodies(self, index: int) -> BodyTable:
         """Return the bodies, which are the same in every frame but for the ball."""
         return self._cast if index <= self._shot else self._cast_with_ball
@@ -137,8 +144,6 @@ def _check_libraries(path: str | os.PathLike[str], kind: str) -> None:
     check_output(path)
     if kind in ("boxes", "kinetic"):
         check_installed("matplotlib", extra="lab", purpose="to draw pictures")
-    elif kind in ("volumes", "meshes"):
-        check_installed("pyvista", extra="video", purpose="to draw volumes and meshes")
 
 
 def kind_of_things(things: Sequence[str], study: str | None = None) -> str:
@@ -249,6 +254,12 @@ _DRAWERS = {
 SECONDS = 5.0
 """Default length of films of scenes and volumes."""
 
+TURN = 40.0
+"""By how much the camera turns about a volume that moves [degrees]."""
+
+AFTERWARDS = 0.5
+"""How long the film of a motion goes on after its last event [s]."""
+
 STILL_RATE = 25
 """Default frame rate of films of motion and volumes."""
 
@@ -291,7 +302,9 @@ def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, prog
     shot = None if request.shot is None else round(request.shot * request.speed * scene.steps_per_second)
     frames = Simulated(scene, max(1, round(seconds * scene.steps_per_second)), shot)
     count = make_film(target, frames, **request.options, progress=progress)
-    return f"{count:,} frames of {scene.name}, {len(frames.bodies(0)):,} bodies"
+    is_still = shot is None and not frames.has_moved
+    still = f"; nothing moved: --shot {seconds / 3:.2g} shoots a ball at it" if is_still else ""
+    return f"{count:,} frames of {scene.name}, {len(frames.bodies(0)):,} bodies{still}"
 
 
 def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | bool | None) -> str:
@@ -316,6 +329,24 @@ def _film_points(target: Path, things: Sequence[str], request: FilmRequest, prog
     return f"{count:,} frames of {view.title}, {len(view.cast()):,} points"
 
 
+def _film_boxes(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | bool | None) -> str:
+    from choque.studio.page.boxes import BoxesView
+
+    seconds, rate = SECONDS if request.seconds is None else request.seconds, rate_of(STILL_RATE, None, target)
+    last = max(1, round(seconds * rate * request.speed))
+    scene = find_boxes(things[0], frame=last, **request.parameters)
+    if scene.frame_count < 2:
+        raise InvalidInput(f"{things[0]} has one frame, which does not move; use 'choque picture'.")
+    last = min(last, scene.frame_count - 1)
+    seen = BoxesView(*scene.frame(0)).viewpoint(request.look.size)
+
+    def draw(share: float) -> Image:
+        return BoxesView(*scene.frame(round(share * last))).image(request.look.size, seen)
+
+    count = _write(target, draw, last / rate / request.speed, request, progress)
+    return f"{count:,} frames of {scene.name}, {scene.box_count:,} boxes"
+
+
 def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | bool | None) -> str:
     from choque.studio.motion.entry import find_model
     from choque.studio.motion.picture import motion_image
@@ -325,10 +356,25 @@ def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, pro
     begin, end = player.model.interval
     if request.seconds is not None:
         end = min(end, begin + request.seconds * request.speed)
+    else:  # nothing happens after the last event
+        player.seek(end)
+        last = player.previous_event()
+        end = min(end, (begin if last is None else last.time) + AFTERWARDS * request.speed)
+    player.seek(end)
+    reached = player.sweep.boxes()
+    player.seek(begin)
+    started = player.sweep.boxes()
+    # Boxes move straight ahead, so that they reach farthest at the start or at the end.
+    lower, upper = (
+        np.concatenate((started[0], reached[0])).min(axis=0),
+        np.concatenate((started[1], reached[1])).max(axis=0),
+    )
+    margin = 0.04 * float((upper - lower).max())
+    (left, right), (bottom, top) = np.stack((lower - margin, upper + margin)).T.tolist()
 
     def draw(share: float) -> Image:
         player.seek(begin + share * (end - begin))
-        return motion_image(player, size=request.look.size)
+        return motion_image(player, size=request.look.size, window=((left, right), (bottom, top)))
 
     count = _write(target, draw, (end - begin) / request.speed, request, progress)
     return f"{count:,} frames of {player.model.name or things[0]} from t = {begin:g} to {end:g}"
@@ -345,10 +391,10 @@ def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, pro
     viewpoint = default if request.look.camera is None else viewpoint_of(request.look.camera, pair)
 
     def draw(share: float) -> Image:
-        if end is None:
-            return volume_image(pair, request.volumes, viewpoint=orbited(viewpoint, share), size=size)
-        pair.move_to(begin + share * (end - begin))
-        return volume_image(pair, request.volumes, viewpoint=viewpoint, size=size)
+        if end is not None:
+            pair.move_to(begin + share * (end - begin))
+        seen = orbited(viewpoint, share if end is None else TURN / 360.0 * (share - 0.5))
+        return volume_image(pair, request.volumes, viewpoint=seen, size=size)
 
     seconds = (SECONDS if request.seconds is None else request.seconds) / request.speed
     count = _write(target, draw, seconds, request, progress)
@@ -412,6 +458,7 @@ def _write(
 
 _MAKERS = {
     "bodies": _film_bodies,
+    "boxes": _film_boxes,
     "crowd": _film_points,
     "kinetic": _film_kinetic,
     "neighbors": _film_points,

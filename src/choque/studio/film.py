@@ -336,7 +336,7 @@ def write_film(
         options = {"codec": "libvpx-vp9", "output_params": speed}
     elif target.suffix.lower() == ".webp":
         # Whole frames: libwebp_anim leaves pixels as they were that hardly changed, and smooth bodies show blocks.
-        options = {"codec": "libwebp", "output_params": ["-loop", "0", "-quality", "60", "-compression_level", "4"]}
+        options = {"codec": "libwebp", "output_params": ["-loop", "0", "-quality", "50", "-compression_level", "4"]}
     with beside(target) as partial, reporting(progress) as report:
         film = writer.write_frames(
             str(partial), size, fps=rate, quality=None, macro_block_size=1, ffmpeg_log_level="error", **options

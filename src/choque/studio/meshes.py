@@ -1,6 +1,6 @@
 """The meshes that bodies are drawn with, of unit size: placed, rotated and scaled for every body.
 
-They are plain arrays; the stage of films makes VTK's data of them, the page sends them to the browser.
+They are plain arrays; films are drawn with them, and the page sends them to the browser.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from choque.studio.motion.panel import shown_rows
 from choque.studio.motion.player import MotionPlayer
 from choque.studio.motion.state import AXIS_NAMES, AxisList, MotionState
 from choque.studio.motion.words import explain_next, short_effect
-from choque.studio.picture.kinetic import ARROW, INK, LOWER, PAPER, UPPER, paint
+from choque.studio.picture.kinetic import Palette, paint
 from choque.studio.png import png_bytes
 from choque.studio.stage.graphics import check_size
 from choque.studio.viewpoint import SIZE
@@ -26,9 +26,13 @@ from choque.theses.kinetic.trace import end_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FAINT = "#6b7689"
+INK, FAINT, PAPER, ARROW, LOWER, UPPER = "#e8ecf3", "#93a0b5", "#1d2433", "#f05842", "#7fb2ee", "#e8b860"
+COLORS = Palette(INK, "#8b98af", "#7692be", "#e8943e", ARROW)
+"""The colours of the page."""
 WIDTH, LINE = 12.8, 0.23
 """Size of the figure, and distance of two lines of text [inches]."""
+LEGIBLE = 1100
+"""Pictures of fewer pixels across show the polygons and the next event alone: letters would be too small."""
 NARROWEST = 112
 """Pixels that the figure needs for its width, so that letters have one at least."""
 QUEUE_WRITTEN = 6
@@ -69,15 +73,22 @@ def motion_image(
     finer = ceil(NARROWEST / size[0])
     height = WIDTH * size[1] / size[0]
     figure = Figure(figsize=(WIDTH, height), dpi=(finer * size[0] + 0.01) / WIDTH, facecolor=PAPER)
-    left = figure.add_axes((0.02, 0.04, 0.46, 0.9))
-    paint(left, player.model, player.time, player.sweep)
+    is_small = size[0] < LEGIBLE
+    left = figure.add_axes((0.02, 0.16, 0.96, 0.75) if is_small else (0.02, 0.04, 0.46, 0.92))
+    paint(left, player.model, player.time, player.sweep, COLORS)
+    left.set_facecolor(PAPER)
     if window is not None:
         left.set(xlim=window[0], ylim=window[1])
-    right = figure.add_axes((0.51, 0.02, 0.48, 0.94))
-    right.set_axis_off()
-    line_count = max(int(0.94 * height / LINE), 1)
-    right.set(xlim=(0.0, 1.0), ylim=(line_count, 0.0))
-    _write(right, player.state(), line_count)
+    if is_small:
+        letters = 8.5 * LEGIBLE / size[0]
+        words = textwrap.wrap(f"Next: {explain_next(player.state())}", int(190 * 8.5 / letters))
+        figure.text(0.02, 0.14, "\n".join(words[:2]), color=INK, fontsize=letters, va="top", ha="left")
+    else:
+        right = figure.add_axes((0.51, 0.02, 0.48, 0.94))
+        right.set_axis_off()
+        line_count = max(int(0.94 * height / LINE), 1)
+        right.set(xlim=(0.0, 1.0), ylim=(line_count, 0.0))
+        _write(right, player.state(), line_count)
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     drawn: NDArray[np.uint8] = np.asarray(canvas.buffer_rgba())[:, :, :3]

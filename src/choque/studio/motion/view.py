@@ -75,7 +75,7 @@ class MotionView(View):
         player, model = self.player, self.player.model
         page.text(f"**{model.name or 'Model'}**: {len(model)} objects, density {model.density:.3g}")
         self._readout = page.html()
-        self._play = page.button("Play", self.toggle, hint="Space", color="blue")
+        self._play = page.button("Play", self.toggle, hint="Space", is_main=True)
         page.buttons("Event", ("◀ before", "next ▶"), self._event_button)
         page.buttons("Frame", ("◀ before", "next ▶"), self._frame_button)
         begin, end = model.interval

@@ -17,6 +17,7 @@ from choque.neighbors import Neighbors
 from choque.studio.page.entries import Entry
 from choque.studio.page.findings import Findings
 from choque.studio.page.points import Motion, PointsView, chosen, in_space
+from choque.studio.page.run_panels import counted
 from choque.studio.page.still import Lines
 from choque.studio.page.wires import EDGES, NO_SEGMENTS, Segments
 from choque.studio.palette import FREE, GLOW, GRID, PICKED, Colors, Rgb, blended
@@ -97,13 +98,14 @@ class NeighborsView(PointsView):
         lines = [
             f"<b>{count:,} points</b>, {cell}",
             f"{len(found) / max(count, 1):.2f} neighbours each, closer than {self.cutoff:.4g}",
-            f"Number of searches so far: {found.rebuild_count:,}, with a skin of {found.skin:.3g}",
+            f"{counted(found.rebuild_count, 'search', 'searches')} so far: one serves until an atom has moved by "
+            f"{found.skin / 2:.2g}",
         ]
         if self.picked is not None:
             near = self._of_picked()
             lines.append(f"<b>Point {self.picked}</b>: {len(near):,} neighbours: {', '.join(map(str, near[:12]))}")
         else:
-            lines.append("Click a point to see its neighbours.")
+            lines.append("Click a point to see its neighbours. Orange points have more or fewer than most.")
         return "<br>".join(lines)
 
     def _of_picked(self) -> list[int]:
@@ -113,8 +115,9 @@ class NeighborsView(PointsView):
 
     def add_controls(self) -> None:
         """Add the cut-off."""
-        top = 2.0 * self.neighbors.cutoff
-        self.page.slider("Cut-off", 0.01 * top, top, 0.005 * top, self.cutoff, self.set_cutoff)
+        step = 10.0 ** np.floor(np.log10(0.01 * self.neighbors.cutoff))
+        top = step * np.ceil(2.0 * self.neighbors.cutoff / step)
+        self.page.slider("Cut-off", step, float(top), step, self.cutoff, self.set_cutoff)
 
     def set_cutoff(self, value: float) -> None:
         """Show the neighbours closer than another cut-off."""

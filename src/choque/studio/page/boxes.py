@@ -18,11 +18,16 @@ from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.scene.generators import DEFAULT_COUNT
 from choque.studio.named_boxes import find_boxes
+from choque.studio.page.cameras import away
 from choque.studio.page.entries import Entry
 from choque.studio.page.findings import Findings
 from choque.studio.page.page import Page
 from choque.studio.page.points import in_space
 from choque.studio.page.stage import BodiesView
+from choque.studio.page.still import bodies_image
+from choque.studio.palette import GLOW
+from choque.studio.stage.camera import around_moving
+from choque.studio.viewpoint import Viewpoint
 from choque.world import Bodies, World
 from choque.world.detection import Detection
 from choque.world.settings import Settings
@@ -112,6 +117,16 @@ class BoxesView(BodiesView):
     def direction(self) -> Camera:
         """The direction from which boxes are seen at first: those of the plane from above."""
         return Camera(30.0, -89.0, 0.0) if self._dimension == 2 else Camera(30.0, -25.0, 30.0)
+
+    def viewpoint(self, size: tuple[int, int]) -> Viewpoint:
+        """Return the viewpoint from which the boxes fill a picture."""
+        camera, target = around_moving(self._table, self.poses(), self.direction, size)
+        return Viewpoint(np.array(target) + away(camera), target)
+
+    def image(self, size: tuple[int, int], viewpoint: Viewpoint) -> NDArray[np.uint8]:
+        """Draw the boxes without a page, those in pairs in orange: (height, width, 3), top row first."""
+        color = np.where(self.look().is_touching[:, np.newaxis], np.array(GLOW, np.uint8), self._table.color)
+        return bodies_image(self._table, self.poses(), color.astype(np.uint8), (), viewpoint=viewpoint, size=size)
 
     def tick(self) -> float | None:
         """Draw what changed."""

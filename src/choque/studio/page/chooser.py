@@ -87,7 +87,7 @@ class Form:
         self.choice = self._page.choice("Which", list(things), self.thing, self.choose)
         self._about = self._page.text()
         self._fields = self._page.gui.add_folder(None, visible=kind.parameters is not None)
-        self.button = self._page.button("Open", self.open)
+        self.button = self._page.button("Open", self.open, is_main=True)
         self.choose(self.thing)
 
     def choose(self, thing: str) -> None:
@@ -105,7 +105,6 @@ class Form:
         except ChoqueError as problem:
             self._page.notify("This cannot be opened", str(problem), "red")
             return
-        self._page.notify("Opening", f"{self.thing} is being prepared; the first use compiles kernels.")
         self._page.go(view)
 
     def _add_fields(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,12 +64,10 @@ class ClearanceView(MeshesView):
 
     # Commands
 
-    def find(self) -> None:
+    def search(self) -> None:
         """Measure the clearance of the part where it is."""
-        began = time.perf_counter()
         self.gaps = clearance(self.solid, self.part, pose=self.poses[1], bound=self.reach)
         self.is_hit = bool(collide(self.solid, self.part, self.poses[1])[0])
-        self._seconds = time.perf_counter() - began
 
     def set_reach(self, reach: float) -> None:
         """Set the clearance from which on all colours are the same."""
@@ -110,7 +107,7 @@ class ClearanceView(MeshesView):
         self._scale = page.html(self._legend())
         page.number("Colours up to", self.reach, self.set_reach, lowest=1e-9, hint="Clearances up to this are exact.")
         page.slider("Opacity of the scan", 0.05, 1.0, 0.05, self.opacity, self.set_opacity)
-        page.button("Push it free", self.push_free, hint="A short move after which nothing collides.")
+        page.button("Push it free", self.push_free, is_main=True, hint="A short move after which nothing collides.")
         page.button("Back to the start", self.move_back, hint="Home")
 
     def _add_nodes(self) -> None:

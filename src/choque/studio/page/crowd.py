@@ -14,6 +14,7 @@ from choque.interest import Areas
 from choque.studio.page.entries import Entry
 from choque.studio.page.findings import Findings
 from choque.studio.page.points import Motion, PointsView, chosen, in_space
+from choque.studio.page.run_panels import counted
 from choque.studio.page.still import Lines
 from choque.studio.page.wires import CIRCLE, NO_SEGMENTS, Segments, box_wires, sphere_wires
 from choque.studio.palette import FREE, GLOW, PICKED, Colors, Rgb, blended
@@ -92,7 +93,7 @@ class CrowdView(PointsView):
         lines = [
             f"<b>{len(areas):,} bodies</b>, {len(areas.owners):,} areas, {len(areas.pairs()):,} memberships",
             f"Latest change: {len(areas.entered):,} entered, {len(areas.left):,} left",
-            f"{areas.counters.events:,} searches of the lists so far",
+            f"{counted(areas.counters.events, 'search', 'searches')} of the lists so far",
         ]
         if self.picked is not None:
             members = areas.members(int(self.picked))

@@ -81,12 +81,7 @@ def view_of(*things: Any) -> View:
     from choque.world import World
 
     if len(things) == 2 and all(isinstance(thing, Volume) for thing in things):
-        from choque.studio.volumes.pair import VolumePair
-        from choque.studio.volumes.source import VolumeSource
-        from choque.studio.volumes.view import VolumeView
-
-        one, two = (VolumeSource(name, model=model) for name, model in zip(("first", "second"), things, strict=True))
-        return VolumeView(VolumePair(one, two))
+        return _volumes(("first", "second"), things)
     if len(things) == 2 and isinstance(things[0], Volume) and isinstance(things[1], Mesh):
         from choque.studio.page.clearance import clearance_view
 
@@ -99,7 +94,7 @@ def view_of(*things: Any) -> View:
         raise InvalidInput(f"{len(things)} things were given to show; give one, two volumes, or meshes.")
     thing = things[0]
     if isinstance(thing, Volume):
-        return view_of(thing, _probe(thing))
+        return _volumes(("volume", "a ball to touch it with"), (thing, _probe(thing)))
     if isinstance(thing, View):
         return thing
     if isinstance(thing, World | Run | BodyScene):
@@ -130,6 +125,15 @@ def view_of(*things: Any) -> View:
         "recording, bounds, a kinetic sweep, areas of interest, neighbours, a broad phase, meshes, one or "
         "two volumes, or a path."
     )
+
+
+def _volumes(names: Sequence[str], volumes: Sequence[Volume]) -> View:
+    from choque.studio.volumes.pair import VolumePair
+    from choque.studio.volumes.source import VolumeSource
+    from choque.studio.volumes.view import VolumeView
+
+    one, two = (VolumeSource(name, model=model) for name, model in zip(names, volumes, strict=True))
+    return VolumeView(VolumePair(one, two))
 
 
 def _probe(volume: Volume) -> Volume:

@@ -62,7 +62,7 @@ class Hands:
         page, bodies = self._view.page, self._view.run.world.bodies
         moving = ~bodies.static
         page.text("**Drag a body to throw it.** Drag beside the bodies to turn the camera.")
-        page.button("Shoot a ball (B)", self.shoot, hint="From the camera to what it looks at.")
+        page.button("Shoot a ball (B)", self.shoot, is_main=True, hint="From the camera to what it looks at.")
         down = float(np.median(-bodies.acceleration[moving, 1])) if moving.any() else 0.0
         page.slider("Gravity", 0.0, 25.0, 0.1, _within(down, 25.0), self.set_gravity)
 

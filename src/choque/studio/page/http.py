@@ -48,6 +48,9 @@ HERE_PATH = "here"
 
 PICTURE_SIZE = (960, 540)
 
+KEPT_SECONDS = 600
+"""How long a browser keeps thumbnails [s]."""
+
 PATIENCE = 120.0
 """Maximum time to draw a picture before the connection is closed [s]."""
 
@@ -276,7 +279,11 @@ def answering(draw: Callable[[tuple[int, int]], bytes], thumbnail: Callable[[str
                 image = await shared_picture()
         except ChoqueError as problem:
             return text_response(HTTPStatus.NOT_FOUND, str(problem))
-        return _response(HTTPStatus.OK, "image/webp" if image.startswith(b"RIFF") else "image/png", image)
+        found = _response(HTTPStatus.OK, "image/webp" if image.startswith(b"RIFF") else "image/png", image)
+        if is_small:  # the same whenever the chooser is opened
+            del found.headers["Cache-Control"]
+            found.headers["Cache-Control"] = f"private, max-age={KEPT_SECONDS}"
+        return found
 
     return answer
 

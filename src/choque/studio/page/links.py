@@ -176,6 +176,7 @@ class Links:
         except ChoqueError as problem:
             shutil.rmtree(folder, ignore_errors=True)
             raise InvalidInput(str(problem).replace(f"{folder}/", "")) from None
+        view.title = name if view.title == str(folder / name) else view.title
         self._studio.show(view)
         self.clear()
         self._folder = folder

@@ -31,6 +31,9 @@ TELLING_SECONDS = 0.5
 QUICK_SECONDS = 0.3
 """A view that opens in less than this is opened without a word [s]."""
 
+PLAIN = (66, 74, 88)
+"""Colour of buttons that are not pressed first."""
+
 MAX_QUOTED = 60
 """Maximum length of a refused word in a message."""
 
@@ -165,9 +168,11 @@ class Page:
 
     # Controls
 
-    def button(self, label: str, action: Callable[[], object], *, hint: str | None = None, **look: Any) -> Any:
-        """Add a button."""
-        made = self.gui.add_button(label, hint=hint, **look)
+    def button(
+        self, label: str, action: Callable[[], object], *, hint: str | None = None, is_main: bool = False, **look: Any
+    ) -> Any:
+        """Add a button; those that matter most are in the colour of the page."""
+        made = self.gui.add_button(label, hint=hint, color=None if is_main else PLAIN, **look)
         made.on_click(lambda _: self._request(action))
         return made
 
@@ -239,7 +244,9 @@ class Page:
 
     def picture_button(self) -> Any:
         """Add a button that saves a picture of the view from the camera of the tab it is pressed in."""
-        made = self.gui.add_button("Save a picture", hint="A PNG from this viewpoint, drawn as by 'choque picture'.")
+        made = self.gui.add_button(
+            "Save a picture", color=PLAIN, hint="A PNG from this viewpoint, drawn as by 'choque picture'."
+        )
         made.on_click(
             lambda event: self._request(lambda: self._send_picture(event.client), ("picture", event.client_id))
         )

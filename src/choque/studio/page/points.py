@@ -102,7 +102,7 @@ class PointsView(BodiesView):
         with page.tab(self.title):
             self._status = page.html(self.status())
             if self._motion is not None:
-                self._play = page.button("Play", self.toggle, hint="P or Space")
+                self._play = page.button("Play", self.toggle, hint="P or Space", is_main=True)
             self.add_controls()
             page.checkbox("Shadows", self.backdrop.has_shadows, self._set_shadows)
             page.picture_button()

@@ -199,7 +199,7 @@ class RecordingView(BodiesView):
         page, replay = self.page, self.replay
         with page.tab("Play"):
             self._status = page.html()
-            self._play = page.button("Play", self.toggle, hint="P or Space")
+            self._play = page.button("Play", self.toggle, hint="P or Space", is_main=True)
             for by in (step for step in (1, 60, 600) if step == 1 or step <= replay.last_frame):
                 page.buttons(f"By {by}", (f"−{by}", f"+{by}"), lambda word: self.seek(int(word.replace("−", "-"))))
             page.choice("Speed", SPEEDS, "1", self.set_speed, hint="Negative plays backward.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from choque import scene
@@ -22,8 +23,14 @@ def _generator_parameters(name: str) -> dict[str, object]:
     return {"n": body_scene.GENERATORS.usual_count(name), "seed": 0, **scene.parameters(name)}
 
 
+@cache
+def _about(name: str) -> str:
+    """Return the description of a scene, for which its file is read once."""
+    return scene.describe(name)
+
+
 def _described(names: Sequence[str]) -> dict[str, str]:
-    return {name: scene.describe(name) for name in names}
+    return {name: _about(name) for name in names}
 
 
 def _one(things: Sequence[str]) -> None:

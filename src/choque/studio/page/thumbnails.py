@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque.errors import ChoqueError, UnknownName, require
 from choque.record import BodyTable, Poses
-from choque.scene import Camera
 from choque.studio.page.entries import ENTRIES
 from choque.studio.page.http import THUMBNAILS_PATH
-from choque.studio.palette import FREE, GLOW, GROUND, quiet
+from choque.studio.palette import FREE, GLOW, quiet
 from choque.studio.png import png_bytes
 
 if TYPE_CHECKING:
-    from choque.world import Bodies
+    pass
 
 SIZE = (208, 117)
 """Size of a thumbnail [pixels]."""
@@ -45,6 +43,12 @@ START = (
 """What is shown first, of these entries."""
 
 SHIPPED = Path(__file__).with_suffix(".zip")
+
+WHEN = 0.08
+"""The share of a motion after which it is drawn."""
+
+FEW = 20
+"""Polygons with edges, at most."""
 
 _DRAWING = threading.Lock()
 
@@ -70,23 +74,24 @@ def shipped() -> Mapping[str, bytes]:
 
 def gallery() -> str:
     """Return the thumbnails as HTML; a click on one opens it, by the address of the page."""
-    rows = [_row("Start here", START)]
-    for kind in PICTURED:
-        found = ENTRIES.find(kind)
-        if found.things():
-            rows.append(_row(found.title, [(kind, name) for name in found.things()]))
+    things = {kind: ENTRIES.find(kind).things() for kind in PICTURED}
+    first = [(kind, name, things[kind][name]) for kind, name in START if name in things[kind]]
+    rows = [_row("Start here", first)]
+    for kind, listed in things.items():
+        if listed:
+            rows.append(_row(ENTRIES.find(kind).title, [(kind, name, about) for name, about in listed.items()]))
     return "".join(rows)
 
 
-def _row(title: str, things: Iterable[tuple[str, str]]) -> str:
+def _row(title: str, things: Iterable[tuple[str, str, str]]) -> str:
+    """Return a heading, and below it the pictures of things: kinds, names and descriptions."""
     cells = "".join(
         f'<a href="#open={kind}/{escape(name)}" title="{escape(about)}" style="color:inherit;text-decoration:none">'
         f'<img src="{THUMBNAILS_PATH}{kind}/{escape(name)}" alt="{escape(about)}" '
         f'loading="lazy" width="{SIZE[0] // 2}" height="{SIZE[1] // 2}" '
         f'style="width:100%;height:auto;display:block;'
         f'border-radius:4px;background:#2a3240">{escape(name)}</a>'
-        for kind, name in things
-        if (about := ENTRIES.find(kind).things().get(name)) is not None
+        for kind, name, about in things
     )
     grid = "display:grid;grid-template-columns:repeat(3,1fr);gap:0.5em;font-size:0.85em;line-height:1.3"
     return f'<div style="margin:0.4em 0 0.2em"><b>{escape(title)}</b></div><div style="{grid}">{cells}</div>'
@@ -107,7 +112,7 @@ def _view(kind: str, name: str) -> bytes:
 
 
 def _motion(name: str) -> bytes:
-    """Draw polygons a third of their way, those in pairs in the colour of collisions."""
+    """Draw polygons on their way, those in pairs in the colour of collisions."""
     require("matplotlib", extra="lab", purpose="to draw motion")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import PolyCollection
@@ -118,14 +123,17 @@ def _motion(name: str) -> bytes:
 
     player = MotionPlayer(find_model(name, {}))
     begin, end = player.model.interval
-    player.seek(begin + (end - begin) / 3)
+    player.seek(begin + (end - begin) * WHEN)
     lower, upper = player.sweep.boxes()
     colliding = np.isin(np.arange(len(lower)), player.sweep.pairs())
     fill = np.where(colliding[:, np.newaxis], GLOW, FREE) / 255.0
-    figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="#{:02x}{:02x}{:02x}".format(*GROUND))
+    figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="#1d2433")
     axes = figure.add_axes((0.0, 0.04, 1.0, 0.92))
     axes.set_axis_off()
-    axes.add_collection(PolyCollection(player.model.polygons_at(player.time), facecolors=fill))
+    edge = 0.8 if len(lower) <= FEW else 0.0
+    axes.add_collection(
+        PolyCollection(player.model.polygons_at(player.time), facecolors=fill, edgecolors="#e4e9f2", linewidths=edge)
+    )
     (left, bottom), (right, top) = lower.min(axis=0), upper.max(axis=0)
     width = max(right - left, (top - bottom) * SIZE[0] / (0.92 * SIZE[1]))
     axes.set(xlim=((left + right - width) / 2, (left + right + width) / 2), ylim=(bottom, top), aspect="equal")
@@ -137,11 +145,14 @@ def _motion(name: str) -> bytes:
 def _bodies(name: str) -> bytes:
     from choque import scene
     from choque.scene.body_scene import GENERATORS
+    from choque.studio.page.still import bodies_image
 
     is_generated = name in scene.names("bodies")
     found = scene.find_bodies(name, **({"n": min(GENERATORS.usual_count(name), COUNT)} if is_generated else {}))
     bodies = found.world(broad="brute").bodies
-    return _picture(bodies, quiet(bodies.color, bodies.static), found.camera)
+    cast, poses = BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    color = quiet(bodies.color, bodies.static)
+    return png_bytes(bodies_image(cast, poses, color, (), viewpoint=found.camera, size=SIZE))
 
 
 def _boxes(name: str) -> bytes:
@@ -149,13 +160,4 @@ def _boxes(name: str) -> bytes:
     from choque.studio.page.boxes import BoxesView
 
     view = BoxesView(*find_boxes(f"{name}:{COUNT}").frame(0))
-    findings = view.look()
-    color = np.where(findings.is_touching[:, np.newaxis], np.array(GLOW, np.uint8), findings.bodies.color)
-    return _picture(findings.bodies, color.astype(np.uint8), view.direction)
-
-
-def _picture(bodies: Bodies, color: NDArray[np.uint8], camera: Camera) -> bytes:
-    from choque.studio.page.still import bodies_image
-
-    poses = Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
-    return png_bytes(bodies_image(BodyTable.of(bodies), poses, color, (), viewpoint=camera, size=SIZE))
+    return png_bytes(view.image(SIZE, view.viewpoint(SIZE)))

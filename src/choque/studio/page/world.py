@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque import broad
 from choque._core.progress import sent_to
@@ -24,7 +25,7 @@ from choque.studio.page.hands import Hands
 from choque.studio.page.history import Change, History
 from choque.studio.page.page import Page
 from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, Timeline, cost_html, counted
-from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
+from choque.studio.page.stage import FRAMES_A_SECOND, GLOWING, BodiesView
 from choque.studio.run import Run
 from choque.theses.fingsics.totals import CostMeter
 from choque.world import StepReport, World, bounds_names
@@ -49,6 +50,9 @@ MAX_SPARKING = 3_000
 
 MAX_AHEAD = 3_600
 """Maximum number of steps that are made to reach the moment of an address."""
+
+DARK, UNSEEN = 0.02, 1e-3
+"""Light of a body that is not seen, and a motion that is not, as a share of the size of bodies."""
 
 PANELS_A_SECOND = 4.0
 """How often panels and plots are updated while a run plays."""
@@ -87,6 +91,7 @@ class WorldView(BodiesView):
         self._due = self._drawn = self._picture_due = self._updated = 0.0
         self._pace = 1.0
         self._touched: list[Contacts] = []
+        self._sent: tuple[NDArray[Any], int] = np.empty((0, 3)), 0  # positions and sleepers of the latest picture
         self._is_warm = False
         self.seconds = {name: Recent() for name in ("step", "send", "picture")}
         """Times of a step, of sending a frame to the server, and between two frames [s]."""
@@ -119,7 +124,7 @@ class WorldView(BodiesView):
                 self.history.step()
             period = 0.0 if np.isinf(self._pace) else run.dt / self._pace
             self._due = max(self._due + period, time.perf_counter() - period)
-            self.is_stale = True
+            self.is_stale |= not self._is_at_rest()
             now = time.perf_counter()
         waits = [] if (held := self.cameras.let_go()) is None else [held]
         if self.is_stale:
@@ -127,6 +132,9 @@ class WorldView(BodiesView):
                 self._draw(now)
             else:
                 waits.append(self._picture_due - now)
+        elif run.playing and now - self._updated > 1 / PANELS_A_SECOND:
+            self._touched = []
+            self._update_panels()
         if run.playing:
             waits.append(max(0.0, self._due - time.perf_counter()))
         return min(waits) if waits else None
@@ -276,7 +284,7 @@ class WorldView(BodiesView):
         page = self.page
         with page.tab("Run"):
             self._status = page.html()
-            self._play = page.button("Play", self.toggle, hint="P or Space")
+            self._play = page.button("Play", self.toggle, hint="P or Space", is_main=True)
             page.buttons("Steps", ("Step", "Reset"), lambda which: self.step() if which == "Step" else self.reset())
             self.hands.add_first_controls()
             page.choice("Speed", list(SPEEDS), "1", self.set_speed, hint="Does not change the results.")
@@ -397,7 +405,18 @@ class WorldView(BodiesView):
     def present(self) -> None:
         """Draw the current frame, and let bodies that are new be dragged."""
         super().present()
+        self._sent = self.poses().position, int(np.count_nonzero(self.run.world.asleep))
         self.hands.attach(self.bodies_layer.parts)
+
+    def _is_at_rest(self) -> bool:
+        """Return whether a picture would be the one before, because nothing moves, glows or falls asleep."""
+        position, sleeping = self._sent
+        if self.overlays.on or self.coloring != GLOWING or self.glow is None or self.glow.light.max(initial=0.0) > DARK:
+            return False
+        now, asleep = self.run.world.bodies.position, int(np.count_nonzero(self.run.world.asleep))
+        if len(now) != len(position) or asleep != sleeping or self.sparks():
+            return False
+        return bool(np.abs(now - position).max(initial=0.0) < UNSEEN * self.glow.size)
 
     def _draw(self, now: float) -> None:
         self.present()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, PAPER, BOX, ALONE, COLLIDING, ARROW = "#1d2433", "#ffffff", "#9aa5b8", "#dfe5ee", "#f2a65a", "#c4442d"
+
+
+class Palette(NamedTuple):
+    """The colours of polygons: numbers and edges, boxes, those alone, those in pairs, velocities."""
+
+    ink: str = INK
+    box: str = BOX
+    alone: str = ALONE
+    colliding: str = COLLIDING
+    arrow: str = ARROW
+
+
+ON_PAPER = Palette()
 LOWER, UPPER = "#1f5fa8", "#e09a2b"
 AXIS_NAMES = "xyz"
 MAX_PANELS = 12
@@ -141,7 +154,7 @@ def _figure(width: float, height: float, rows: int = 1, columns: int = 1) -> tup
     return figure, figure.subplots(rows, columns)
 
 
-def paint(axes: Axes, model: Model, time: float, sweep: Sweep) -> None:
+def paint(axes: Axes, model: Model, time: float, sweep: Sweep, colors: Palette = ON_PAPER) -> None:
     """Draw the objects of ``model`` at ``time``, their boxes, and the pairs of ``sweep``, onto ``axes``."""
     from matplotlib.patches import Polygon as Patch
     from matplotlib.patches import Rectangle
@@ -150,26 +163,32 @@ def paint(axes: Axes, model: Model, time: float, sweep: Sweep) -> None:
     colliding = set(pairs.ravel().tolist())
     lower, upper = sweep.boxes()
     for row, polygon in enumerate(model.polygons_at(time)):
-        fill = COLLIDING if row in colliding else ALONE
+        fill = colors.colliding if row in colliding else colors.alone
         axes.add_patch(
             Rectangle(
-                tuple(lower[row]), *(upper[row] - lower[row]), fill=False, edgecolor=BOX, linewidth=0.7, linestyle=":"
+                tuple(lower[row]),
+                *(upper[row] - lower[row]),
+                fill=False,
+                edgecolor=colors.box,
+                linewidth=0.7,
+                linestyle=":",
             )
         )
-        axes.add_patch(Patch(polygon, facecolor=fill, edgecolor=INK, linewidth=0.8))
+        axes.add_patch(Patch(polygon, facecolor=fill, edgecolor=colors.ink, linewidth=0.8))
     centre = (lower + upper) / 2
     if len(model):
-        axes.quiver(*centre.T, *model.velocity.T, color=ARROW, angles="xy", scale_units="xy", scale=1.0, width=0.005)
+        axes.quiver(
+            *centre.T, *model.velocity.T, color=colors.arrow, angles="xy", scale_units="xy", scale=1.0, width=0.005
+        )
         if len(model) <= MAX_OBJECTS:
             for row, place in enumerate(centre):
-                axes.annotate(str(row), tuple(place), ha="center", va="center", fontsize=7, color=INK)
+                axes.annotate(str(row), tuple(place), ha="center", va="center", fontsize=7, color=colors.ink)
     for a, b in pairs.tolist():
-        axes.plot(*np.stack((centre[a], centre[b])).T, color=COLLIDING, linewidth=1.2, zorder=0)
+        axes.plot(*np.stack((centre[a], centre[b])).T, color=colors.colliding, linewidth=1.2, zorder=0)
     (left, right), (bottom, top) = model.frame
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal", xticks=[], yticks=[])
-    axes.set_title(
-        f"t = {time:.4g}, {len(pairs)} overlapping pair{'' if len(pairs) == 1 else 's'}", loc="left", fontsize=9
-    )
+    words = f"t = {time:.4g}, {len(pairs)} overlapping pair{'' if len(pairs) == 1 else 's'}"
+    axes.set_title(words, loc="left", fontsize=9, color=colors.ink)
 
 
 def _save(path: str | os.PathLike[str], figure: Figure) -> None:

@@ -18,11 +18,8 @@ VIEW_ANGLE = 45.0
 UPRIGHT = 0.999
 """Cosine between the normal of a level half-space and the vertical, at least."""
 
-FARTHER = 4.0
+FARTHER = 2.5
 """To show floors and walls too, a camera may be this many times as far away as for the moving bodies alone."""
-
-NEARER = 2.5
-"""If not, it is this many times as far away as for the moving bodies alone, so that something around them is seen."""
 
 HEADROOM = 0.5
 """Walls are shown up to this share of the height of the moving bodies above them."""
@@ -107,7 +104,7 @@ def around_moving(
     found = framing(cast, poses, camera, size, float(highest + HEADROOM * (highest - lowest)))
     near, middle = framing(moving, poses, camera, size)
     if found[0].radius > FARTHER * near.radius:
-        return Camera(NEARER * near.radius, near.pitch, near.yaw), middle
+        return Camera(FARTHER * near.radius, near.pitch, near.yaw), middle
     return found
 
 

@@ -29,7 +29,7 @@ NOTHING = -1
 SELF_SHADOW = 1.0 + 3e-4
 """How much nearer to the light another body must be to cast a shadow: less than the error of the shadow map."""
 
-AMBIENT, SUN, CAMERA_LIGHT, SHINE = 0.36, 0.86, 0.16, 0.2
+AMBIENT, SUN, CAMERA_LIGHT, SHINE = 0.45, 0.77, 0.16, 0.2
 """Shares of the light from everywhere, of the sun, of a light at the camera, and of the reflection of the sun."""
 
 
@@ -373,7 +373,7 @@ def _shade_background(dx: float, dy: float, sample: float, paint: Paint, light: 
     wide_y = 1.5 * step * math.hypot(matrix[2, 0] - matrix[1, 0] * wy / up, matrix[2, 1] - matrix[1, 1] * wy / up)
     fine = max(_line_share(x, wide_x), _line_share(y, wide_y))
     lines = max(0.5 * fine, _line_share(0.2 * x, 0.25 * wide_x), _line_share(0.2 * y, 0.25 * wide_y))
-    dark = 0.55 + 0.45 * _light_share(dx * z, dy * z, z, -1, paint, light)
+    dark = 0.62 + 0.38 * _light_share(dx * z, dy * z, z, -1, paint, light)
     for channel in range(3):
         here = (ground[4 + channel] * (1.0 - lines) + ground[7 + channel] * lines) * dark
         color[channel] = color[channel] * (1.0 - fade) + here * fade
@@ -432,7 +432,10 @@ def _color_of_line(
 
 @forceinline
 def _light_share(px: float, py: float, pz: float, own: Integer, paint: Paint, light: View) -> float:
-    """Return the share of the four nearest samples of the shadow map that reach a point of the body ``own``."""
+    """Return how much light reaches a point of the body ``own``: a weighted share of 16 samples of the shadow map.
+
+    Edges of shadows are about three samples wide. Where eight of the samples agree, they decide.
+    """
     side, to_light = light.seen.shape[0], paint.to_light
     if side == 0:
         return 1.0
@@ -443,15 +446,29 @@ def _light_share(px: float, py: float, pz: float, own: Integer, paint: Paint, li
         return 1.0
     u, v = qx / qz * light.focal + 0.5 * side - 0.5, qy / qz * light.focal + 0.5 * side - 0.5
     left, top = math.floor(u), math.floor(v)
-    if not (0.0 <= left < side - 1.0 and 0.0 <= top < side - 1.0):
+    if not (1.0 <= left < side - 2.0 and 1.0 <= top < side - 2.0):
         return 1.0
     column, row = int(left), int(top)
     across, down = u - left, v - top
     near = SELF_SHADOW / qz
+    bright = 0
+    for at in range(8):  # the outer corners, and the four nearest samples
+        y = row + (3 * (at >> 1 & 1) - 1 if at < 4 else at >> 1 & 1)
+        x = column + (3 * (at & 1) - 1 if at < 4 else at & 1)
+        bright += _is_lit(y, x, near, own, paint, light)
+    if bright in (0, 8):
+        return bright / 8.0
     share = 0.0
-    for at in range(4):
-        y, x = row + (at >> 1), column + (at & 1)
-        number = light.seen[y, x]
-        if number == NOTHING or paint.casters[number] == own or light.inverse[y, x] <= near:
-            share += (across if at & 1 else 1.0 - across) * (down if at >> 1 else 1.0 - down)
+    for dy in range(4):
+        high = (1.0 - down, 2.0 - down, 1.0 + down, down)[dy]
+        for dx in range(4):
+            if _is_lit(row + dy - 1, column + dx - 1, near, own, paint, light):
+                share += high * (1.0 - across, 2.0 - across, 1.0 + across, across)[dx] / 16.0
     return share
+
+
+@forceinline
+def _is_lit(y: Integer, x: Integer, near: float, own: Integer, paint: Paint, light: View) -> bool:
+    """Return whether nothing but the body ``own`` is between the light and a sample of the shadow map."""
+    number = light.seen[y, x]
+    return bool(number == NOTHING or paint.casters[number] == own or light.inverse[y, x] <= near)

@@ -1,4 +1,4 @@
-"""Off-screen rendering by VTK, and the parts that bodies are drawn of.
+"""The parts that bodies are drawn of, and the direction of the light.
 
 Bodies are instances: one mesh of unit size for each kind of part, and for every body a position, a rotation, a scale
 and a colour. A capsule is a tube and two caps, so that any proportion is round.
@@ -6,21 +6,16 @@ and a colour. A capsule is a tube and two caps, so that any proportion is round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel
-from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.record import BodyTable
-from choque.scene import Camera
 from choque.studio import meshes
 from choque.studio.meshes import TILE_THICKNESS, Mesh
-from choque.studio.stage.camera import VIEW_ANGLE, directions
-from choque.studio.stage.graphics import add_line_layer, check_size, load_pyvista, make_plotter
 
 BOX_COLOR, ORIENTED_COLOR = (220, 0, 220), (220, 220, 0)
 """Colours of the wireframes of axis-aligned and of oriented boxes."""
@@ -34,123 +29,6 @@ GROUND_SIDE = 400.0
 
 FINEST = 24
 """Latitudes of round bodies that are drawn as meshes."""
-
-
-class VtkStage:
-    """Draws off screen what a subclass adds, and lines.
-
-    Parameters
-    ----------
-    camera
-        The camera; it looks at ``target``.
-    size
-        Width and height in pixels.
-    smoothing
-        Supersampling factor for smooth edges: 1 to 4.
-    """
-
-    def __init__(
-        self,
-        camera: Camera,
-        *,
-        size: tuple[int, int] = (1280, 720),
-        smoothing: int = 2,
-        target: tuple[float, float, float] = (0.0, 0.0, 0.0),
-    ) -> None:
-        check_size(size, smoothing, None)
-        self._size, self._smoothing = size, smoothing
-        self._plotter = make_plotter(max(size) * smoothing)
-        self._overlay = add_line_layer(self._plotter)
-        self._camera, self._target = camera, np.array(target, float)
-        self._aim()
-
-    def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> None:
-        """Draw line segments (m, 2, 3), in one colour or with a colour for each end (m, 2, 3)."""
-        if not len(ends):
-            return
-        lines = np.arange(2 * len(ends)).reshape(-1, 2)
-        each = color.reshape(-1, 3) if isinstance(color, np.ndarray) else None
-        plain = (1.0, 1.0, 1.0) if isinstance(color, np.ndarray) else [part / 255 for part in color]
-        self._draw_lines(np.asarray(ends).reshape(-1, 3), lines, plain, each)
-
-    def _draw_lines(
-        self, points: NDArray[Any], lines: NDArray[Any], color: Sequence[float], each: NDArray[np.uint8] | None = None
-    ) -> None:
-        """Draw ``lines`` (m, 2) between points (k, 3), with depth but without shadows.
-
-        ``each`` has the colours (k, 3) of the points if they differ.
-        """
-        pyvista = load_pyvista()
-        from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
-
-        wire = pyvista.PolyData(np.ascontiguousarray(points, np.float32))
-        wire.lines = np.column_stack((np.full(len(lines), 2), lines)).ravel()
-        mapper = vtkPolyDataMapper()
-        if each is not None:
-            wire.point_data["color"] = np.ascontiguousarray(each)
-            mapper.SetScalarModeToUsePointFieldData()
-            mapper.SelectColorArray("color")
-            mapper.SetColorModeToDirectScalars()
-        mapper.SetInputData(wire)
-        actor = vtkActor()
-        actor.SetMapper(mapper)
-        surface = actor.GetProperty()
-        surface.SetColor(*color)
-        surface.SetLighting(False)
-        surface.SetLineWidth(1.2 * self._smoothing)
-        self._overlay.AddActor(actor)
-
-    def picture(self) -> NDArray[np.uint8]:
-        """Render: (height, width, 3) red, green and blue, the top row first."""
-        self._plotter.render()
-        image = self._plotter.screenshot(None, return_img=True)
-        if image is None:
-            raise InvalidInput("OpenGL returned no picture; check the graphics drivers, or install libosmesa6.")
-        return self._framed(image)
-
-    def close(self) -> None:
-        """Release the renderer."""
-        self._plotter.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _framed(self, square: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Crop the rendered square to the picture, and reduce it."""
-        (width, height), factor = self._size, self._smoothing
-        left, top = ((square.shape[0] - side * factor) // 2 for side in (width, height))
-        cut = square[top : top + height * factor, left : left + width * factor, :3]
-        if factor == 1:
-            return np.ascontiguousarray(cut)
-        picture: NDArray[np.uint8] = np.empty((height, width, 3), np.uint8)
-        _reduce(cut, factor, picture)
-        return picture
-
-    def _aim(self) -> None:
-        """Place the camera at its distance from the target; +y is up."""
-        ahead, _, up = directions(self._camera)
-        view = self._plotter.camera
-        widened = np.tan(np.radians(VIEW_ANGLE / 2)) * max(self._size) / self._size[1]
-        view.view_angle = float(2 * np.degrees(np.arctan(widened)))
-        view.position = tuple(self._target - self._camera.radius * ahead)
-        view.focal_point = tuple(self._target)
-        view.up = tuple(up)
-
-
-@kernel
-def _reduce(rendered: NDArray[np.uint8], factor: int, picture: NDArray[np.uint8]) -> None:
-    """Fill ``picture`` with means of ``factor`` × ``factor`` pixels."""
-    for y in range(picture.shape[0]):
-        for x in range(picture.shape[1]):
-            for channel in range(3):
-                total = 0
-                for row in range(y * factor, (y + 1) * factor):
-                    for column in range(x * factor, (x + 1) * factor):
-                        total += rendered[row, column, channel]
-                picture[y, x, channel] = total // (factor * factor)
 
 
 def edges_of(corners: NDArray[np.float32]) -> NDArray[np.float32]:

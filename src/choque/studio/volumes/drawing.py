@@ -9,14 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.studio.volumes import shapes as volume_shapes
-from choque.studio.volumes.look import BOX_COLOR, BRINK_COLORS, COLORS, EDGE_COLOR, OPTIONS, REGION_COLOR, VolumeLook
+from choque.studio.volumes.look import (
+    BOX_COLOR,
+    BRINK_COLORS,
+    COLORS,
+    EDGE_COLOR,
+    OPTIONS,
+    REGION_COLOR,
+    TRANSLUCENT,
+    VolumeLook,
+)
 from choque.studio.volumes.pair import VolumePair
 from choque.volumes import Volume
 
 Color = tuple[int, int, int]
-
-TRANSLUCENT = 0.5
-"""Opacity of the volumes while their intersection is drawn."""
 
 SOLIDS = ("/triangles", "/cubes", "/surface")
 

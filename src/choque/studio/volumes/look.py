@@ -12,7 +12,10 @@ COLORS = ((214, 203, 176), (92, 158, 226))
 """Colours of the two volumes."""
 BRINK_COLORS = ((240, 84, 84), (88, 200, 110), (96, 140, 255))
 """Colours of brinks along x, y and z, and of planes across them."""
-REGION_COLOR, BOX_COLOR, EDGE_COLOR = (255, 60, 60), (255, 220, 110), (104, 114, 134)
+REGION_COLOR, BOX_COLOR, EDGE_COLOR = (255, 84, 20), (255, 220, 110), (38, 44, 56)
+
+TRANSLUCENT = 0.5
+"""Opacity of the volumes while their intersection is drawn."""
 
 DIRECTION = np.array([0.45, -0.8, 0.42]) / np.linalg.norm([0.45, -0.8, 0.42])
 """Direction of the first viewpoint: front, right and above."""

@@ -17,7 +17,16 @@ from choque.studio.png import png_bytes
 from choque.studio.stage.camera import directions
 from choque.studio.viewpoint import SIZE, Viewpoint
 from choque.studio.volumes import shapes as volume_shapes
-from choque.studio.volumes.look import BOX_COLOR, BRINK_COLORS, COLORS, DIRECTION, EDGE_COLOR, REGION_COLOR, VolumeLook
+from choque.studio.volumes.look import (
+    BOX_COLOR,
+    BRINK_COLORS,
+    COLORS,
+    DIRECTION,
+    EDGE_COLOR,
+    REGION_COLOR,
+    TRANSLUCENT,
+    VolumeLook,
+)
 from choque.studio.volumes.pair import VolumePair, VolumePart
 from choque.studio.volumes.stage import VolumeStage, distance_to_see
 
@@ -59,13 +68,13 @@ def volume_image(
     """Draw two volumes and their intersection: (height, width, 3) red, green and blue, top row first."""
     look = look or VolumeLook()
     viewpoint = viewpoint or default_viewpoint(pair, size)
+    region = (pair.parts[0].volume & pair.moved()).surface() if look.region else None
+    opacity = TRANSLUCENT if region is not None and len(region[1]) else 1.0
     with VolumeStage(viewpoint.position, viewpoint.target, size=size) as stage:
         for which, part in enumerate(pair.parts):
-            _draw_part(stage, part, which, look, pair.shift if which else np.zeros(3))
-        if look.region:
-            region = pair.parts[0].volume & pair.moved()
-            vertices, faces = region.surface()
-            stage.add_mesh(vertices, faces, REGION_COLOR)
+            _draw_part(stage, part, which, look.shown[which], pair.shift if which else np.zeros(3), opacity)
+        if region is not None:
+            stage.add_mesh(*region, REGION_COLOR)
         return stage.picture()
 
 
@@ -112,9 +121,10 @@ def viewpoint_of(camera: Camera, pair: VolumePair) -> Viewpoint:
     return Viewpoint(middle - camera.radius * np.array([ahead[0], -ahead[2], ahead[1]]), middle)
 
 
-def _draw_part(stage: VolumeStage, part: VolumePart, which: int, look: VolumeLook, shift: NDArray[np.float64]) -> None:
-    shown, volume = look.shown[which], part.volume
-    color, opacity = COLORS[which], 0.55 if look.region else 1.0
+def _draw_part(
+    stage: VolumeStage, part: VolumePart, which: int, shown: set[str], shift: NDArray[np.float64], opacity: float
+) -> None:
+    volume, color = part.volume, COLORS[which]
     if "triangles" in shown:
         stage.add_mesh(part.mesh.vertices + shift, part.mesh.faces, color, opacity=opacity)
     if "triangle mesh" in shown:

@@ -255,7 +255,12 @@ class VolumeView(View):
             "Quarter turn", tuple(QUARTER_TURNS), self.turn_quarter, hint="Of the second volume, about an axis."
         )
         page.button("Back to the start", self.move_back, hint="Home")
-        page.button("Push it free", self.part_them, hint="The shortest push along one axis that ends the collision.")
+        page.button(
+            "Push it free",
+            self.part_them,
+            is_main=True,
+            hint="The shortest push along one axis that ends the collision.",
+        )
         page.button("Look at both", self._look, hint="F")
         page.picture_button()
         page.button("Back to the chooser", page.home)
