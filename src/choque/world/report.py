@@ -30,8 +30,8 @@ class StepReport:
     dt, time
         The length of the step, and the time of the world after it [s].
     seconds
-        The time of each stage, `STAGES` or `SOLVER_STAGES`, in their order [s]. Manifolds are found, or recycled, and
-        made rows of the solver; sleep is the search for islands that are still.
+        The time of each stage, `STAGES` or `SOLVER_STAGES`, in their order [s]. Manifolds are found
+        or recycled; sleep is the search for islands that are still.
     total_seconds
         The time of the whole step [s].
     broad
