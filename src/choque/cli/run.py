@@ -402,7 +402,7 @@ def print_outcome(outcome: Outcome, plan: Plan) -> None:
         outcome.events_sentence(),
     )
     if totals.timed_steps:
-        say(f"A step took {totals.milliseconds():.3g} ms in the mean.")
+        say(f"A step took {totals.median_milliseconds:.3g} ms in the median.")
     if plan.details:
         terminal.print(_stages_table(totals), _kinds_table(totals))
         if left_out := totals.steps - totals.timed_steps:

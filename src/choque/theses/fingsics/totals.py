@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,6 +155,8 @@ class Totals:
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """By stage; `total_seconds` is from beginning to end."""
     total_seconds: float = 0.0
+    step_seconds: array[float] = field(default_factory=lambda: array("d"))
+    """Of each timed step."""
     kinds: dict[str, KindTotal] = field(default_factory=lambda: defaultdict(KindTotal))
     """By pair of kinds, such as ``"sphere-capsule"``; their counts add up to those of the whole."""
     counters: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -180,6 +183,7 @@ class Totals:
         if is_timed:
             self.timed_steps += 1
             self.total_seconds += report.total_seconds
+            self.step_seconds.append(report.total_seconds)
             self.cost = self.cost + cost_of(report)
             for stage, seconds in report.seconds.items():
                 self.seconds[stage] += seconds
@@ -190,6 +194,11 @@ class Totals:
         """Return the mean time of some ``stages`` [ms], or of the whole step."""
         seconds = sum(self.seconds[stage] for stage in stages) if stages else self.total_seconds
         return 1e3 * seconds / self.timed_steps if self.timed_steps else 0.0
+
+    @property
+    def median_milliseconds(self) -> float:
+        """The median time of a step [ms], which other work on the machine disturbs less than the mean."""
+        return 1e3 * float(np.median(self.step_seconds)) if self.step_seconds else 0.0
 
 
 def mechanical_energy(world: World) -> float:
@@ -256,6 +265,7 @@ class Outcome:
             "impulses": totals.impulses,
             "fastest_hit": self.fastest.record(),
             "milliseconds": {**times, "step": totals.milliseconds()},
+            "median_milliseconds": totals.median_milliseconds,
             "kinds": {
                 kinds: {"tests": total.tests, "contacts": total.contacts, "seconds": total.seconds}
                 for kinds, total in sorted(totals.kinds.items())
