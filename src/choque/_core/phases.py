@@ -11,7 +11,8 @@ Items of one phase must not touch the same memory; what one phase wrote, all thr
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import accumulate
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
@@ -37,9 +38,9 @@ class Phases(NamedTuple):
     threads: int
 
     @classmethod
-    def of(cls, sizes: Any, threads: int) -> Self:
-        """Return phases of these numbers of items (p,)."""
-        starts = np.append(np.int64(0), np.cumsum(sizes, dtype=np.int64))
+    def of(cls, sizes: Iterable[int], threads: int) -> Self:
+        """Return phases of these numbers of items."""
+        starts = np.array([0, *accumulate(sizes)])
         return cls(starts, np.zeros(starts[-1], np.int64), np.zeros(16, np.int64), threads)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from choque._core.kernel import forceinline, helper, kernel
+from choque._core.kernel import forceinline, helper
 from choque._core.types import F32, I32, U8, Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.soft_step.bodies import FRICTION, RADIUS, RESTITUTION, ROLLING, SURFACE, SolverBodies, scaled_sum
@@ -77,13 +77,19 @@ def _turn_scaled(frame: Any, body: Integer, vector: Vector) -> Vector:
     )
 
 
-@kernel
-def prepare_manifolds(
-    first: Integer, last: Integer, live: Rows, kept: Any, bodies: SolverBodies, moving: Integer, rows: ManifoldRows
-) -> None:
-    """Make the rows ``first … last − 1`` from the manifolds ``live``; ``kept`` are columns of `Kept`, from pairs on."""
+class ManifoldTask(NamedTuple):
+    """The manifolds to solve, and what their rows are made from."""
+
+    rows: ManifoldRows
+    live: Rows  # (t,): their pairs
+    kept: tuple[Any, ...]  # of all pairs: columns of `Kept`, from pairs on
+
+
+@helper
+def prepare_manifolds(first: Integer, last: Integer, task: ManifoldTask, bodies: SolverBodies, moving: Integer) -> None:
+    """Make the rows ``first … last − 1``."""
     _, _, pose, _, _, ball, speed, _, frame, pull, material = bodies
-    pairs, slot, held, marks, found_pose, arms = kept
+    rows, live, (pairs, slot, held, marks, found_pose, arms) = task
     a_row, b_row, count_row, row = rows[:4]
     for t in range(first, last):
         pair = live[t]

@@ -23,10 +23,10 @@ from choque.dynamics.soft_step.four import HELD, SPEED, TOUCHED
 from choque.dynamics.soft_step.islands import STILL, find_changed, is_unchanged, join_touching, settle, wake_islands
 from choque.dynamics.soft_step.kept import FEATURES, Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.locks import Locks, lock_bodies
-from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds
+from choque.dynamics.soft_step.manifolds import ManifoldRows, ManifoldTask
 from choque.dynamics.soft_step.memory import Memory
 from choque.dynamics.soft_step.pieces import Numbers
-from choque.dynamics.soft_step.spheres import LIVE, SphereRows, prepare_spheres, touch_spheres
+from choque.dynamics.soft_step.spheres import LIVE, SphereRows, SphereTask, touch_spheres
 from choque.dynamics.soft_step.substeps import THRESHOLD, Problem, Rates, solve
 from choque.errors import InvalidInput
 from choque.narrow.manifolds import ManifoldFinder
@@ -228,15 +228,15 @@ class SoftStep(Response):
         rates = Rates.of(check.number(dt, "dt", SHORTEST, LONGEST), self.substeps, self.unit, self.hertz, self.damping)
         rebounds = bool(bodies.restitution.any())
         has_extras = rebounds or bool(bodies.rolling.any() or bodies.surface_velocity.any())
-        live_s, begins_s, round_rows, held_s = self._prepare_spheres(has_extras, thread_count)
-        live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(faces, thread_count)
+        spheres, first_sphere, held_s = self._sphere_task(has_extras, thread_count)
+        manifolds, first_manifold, held_m = self._manifold_task(faces, thread_count)
         problem, how = Problem(rows, awake, moving, locks), (self.substeps, thread_count, rebounds)
         ready = perf_counter()
-        solve(problem, (round_rows, begins_s), (flat_rows, begins_m), kept.cuts, rates, how)
+        solve(problem, spheres, manifolds, (first_sphere, first_manifold), kept.cuts, rates, how)
         self._seconds = {"manifolds": ready - began, "solver": perf_counter() - ready, "sleep": 0.0}
-        self._solved, self._rate = (round_rows, flat_rows), 1 / rates.h
-        self._live, self._held = (live_s, live_m), (held_s, held_m)
-        return len(live_s) + len(live_m)
+        self._solved, self._rate = (spheres.rows, manifolds.rows), 1 / rates.h
+        self._live, self._held = (spheres.live, manifolds.live), (held_s, held_m)
+        return len(spheres.live) + len(manifolds.live)
 
     def integrate(
         self,
@@ -302,7 +302,8 @@ class SoftStep(Response):
             wake_islands(rest, is_waking)
         return count
 
-    def _prepare_spheres(self, has_extras: bool, thread_count: int) -> tuple[Rows, Rows, SphereRows, _Held]:
+    def _sphere_task(self, has_extras: bool, thread_count: int) -> tuple[SphereTask, Rows, _Held]:
+        """Return the contacts of spheres to solve, the first of each part, and what is held after the step."""
         kept, rows = self._memory.spheres, self._rows
         total = len(kept.keys)
         touch, is_live = memory.empty((total, 4), np.float32), np.empty(total, np.uint8)
@@ -312,11 +313,11 @@ class SoftStep(Response):
         given = _rows(count, width), _rows(has_extras * count, width)
         others = np.empty(count, np.float32), held[1], np.empty(count, np.uint8)
         made = SphereRows._make((*np.empty((2, count), np.int32), *given, *others))
-        _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, made)
-        return live, begins, made, held
+        return SphereTask(made, live, kept[2:5], touch), begins, held
 
-    def _prepare_manifolds(self, faces: HullFaces, thread_count: int) -> tuple[Rows, Rows, ManifoldRows, _Held]:
-        kept, moving, rows = self._memory.manifolds, self._memory.moving, self._rows
+    def _manifold_task(self, faces: HullFaces, thread_count: int) -> tuple[ManifoldTask, Rows, _Held]:
+        """Return the manifolds to solve, as `_sphere_task` does; find those that cannot be used again."""
+        kept, rows = self._memory.manifolds, self._rows
         total = len(kept.keys)
         is_live, is_stale = np.empty(total, np.uint8), np.empty(total, np.uint8)
         _share(recycle, total, thread_count, kept, rows, self._awake, is_live, is_stale)
@@ -330,8 +331,7 @@ class SoftStep(Response):
         empty = _rows(len(live), manifold_rows.WIDTH)
         given = empty, held[1], np.empty(len(live), np.uint8)
         made = ManifoldRows._make((*np.empty((3, len(live)), np.int32), *given))
-        _share(prepare_manifolds, len(live), thread_count, live, kept[2:], rows, moving, made)
-        return live, begins, made, held
+        return ManifoldTask(made, live, kept[2:]), begins, held
 
     def _touching(self) -> tuple[I32, I32]:
         """Return both bodies of each contact that was solved, rows of the solver."""

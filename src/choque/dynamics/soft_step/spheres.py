@@ -71,12 +71,19 @@ def touch_spheres(
             is_live[pair] = SLEEPING
 
 
-@kernel
-def prepare_spheres(
-    first: Integer, last: Integer, live: Rows, kept: tuple[Any, ...], touch: Any, bodies: SolverBodies, rows: SphereRows
-) -> None:
-    """Make the rows ``first … last − 1`` from the pairs ``live``; ``kept`` are pairs, slots, and impulses held."""
-    pairs, slot, held = kept
+class SphereTask(NamedTuple):
+    """The contacts to solve, and what their rows are made from."""
+
+    rows: SphereRows
+    live: Rows  # (t,): their pairs
+    kept: tuple[Any, ...]  # of all pairs: the rows of both bodies, slots, and impulses held; see `Kept`
+    touch: F32  # (m, 4): what `touch_spheres` wrote
+
+
+@helper
+def prepare_spheres(first: Integer, last: Integer, task: SphereTask, bodies: SolverBodies) -> None:
+    """Make the rows ``first … last − 1``."""
+    rows, live, (pairs, slot, held), touch = task
     ball, speed, _, _, pull, material = bodies[5:]
     a_row, b_row, row, more, meets = rows[:5]
     for t in range(first, last):

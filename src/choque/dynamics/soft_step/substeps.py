@@ -8,6 +8,7 @@ the number of threads. All threads are woken once for all passes: see `choque._c
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -19,15 +20,28 @@ from choque._core.types import F32, F64, U8, Integer, Rows
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import MOVED, V, begin_row
 from choque.dynamics.soft_step.locks import Locks, hold
-from choque.dynamics.soft_step.manifolds import ManifoldRows, bounce_manifolds, solve_manifolds, warm_manifolds
-from choque.dynamics.soft_step.spheres import SphereRows, bounce_spheres, relax_spheres, solve_spheres, warm_spheres
+from choque.dynamics.soft_step.manifolds import (
+    ManifoldTask,
+    bounce_manifolds,
+    prepare_manifolds,
+    solve_manifolds,
+    warm_manifolds,
+)
+from choque.dynamics.soft_step.spheres import (
+    SphereTask,
+    bounce_spheres,
+    prepare_spheres,
+    relax_spheres,
+    solve_spheres,
+    warm_spheres,
+)
 
 PARTS, JOINTS = 0, 1  # layers of contacts: those within parts, and those between parts
 
 BOUNCES = 2
 """Passes of rebound: four points of a box share a blow, and after one pass the first ones have taken too little."""
 
-SHARED_FROM = 5_000  # contacts of spheres, or a third as many manifolds; waking a thread does not pay for fewer
+SHARED_FROM = 5_000  # contacts of spheres, or a quarter as many manifolds; waking a thread does not pay for fewer
 
 HERTZ = 9.0  # the frequency of contacts for each sub-step of a step: 36 Hz with four [Hz]
 PUSH = 3.0  # overlapping bodies part at no more than this speed [m/s]
@@ -81,37 +95,39 @@ class Layers(NamedTuple):
     @classmethod
     def of(cls, cuts: Rows, spheres: Rows, manifolds: Rows, threads: int, passes: int) -> Self:
         """Return the layers for parts that begin at these bodies (p + 1,) and contacts (p + 2,)."""
-        borders = even_borders(spheres[:-1] + 3 * manifolds[:-1], 2 * threads if threads > 1 else 1)
-        edges = np.array([*borders, len(cuts)])
-        ends = np.stack((np.append(cuts, cuts[-1])[edges], spheres[edges], manifolds[edges]), axis=1)
-        stretches = np.concatenate((ends[:-1], ends[1:]), axis=1)
+        borders = even_borders(spheres[:-1] + 4 * manifolds[:-1], 2 * threads if threads > 1 else 1)
+        firsts = [*cuts.tolist(), int(cuts[-1])]
+        ends = [(firsts[at], int(spheres[at]), int(manifolds[at])) for at in (*borders, len(cuts))]
+        stretches = np.array([(*first, *last) for first, last in pairwise(ends)])
         return cls(np.array([0, len(stretches) - 1, len(stretches)]), stretches, passes)
 
 
 def solve(
     problem: Problem,
-    spheres: tuple[SphereRows, Rows],
-    manifolds: tuple[ManifoldRows, Rows],
+    spheres: SphereTask,
+    manifolds: ManifoldTask,
+    begins: tuple[Rows, Rows],
     cuts: Rows,
     rates: Rates,
     how: tuple[int, int, bool],
 ) -> None:
     """Advance the velocities and the ways of all bodies by a step, after Catto's "Soft Step".
 
-    Contacts come with the first of each part, and of those between parts; ``how`` is the number of sub-steps, of
-    threads, and whether any body has a restitution. Sub-steps: accelerations and impulses so far; solve; move; relax.
+    ``begins`` are the first contact of each part, of those between parts, and the end; ``how`` is the number of
+    sub-steps, of threads, and whether any body has a restitution. First the rows of all contacts are made. Sub-steps:
+    accelerations and impulses so far; solve; move; relax.
 
     The directions of all impulses stay the same in a step, so the impulses so far need no pass over the contacts: what
     they do to a body is the sum of what changed its velocity before. Only those of the step before are applied contact
     by contact.
     """
     substeps, threads, rebounds = how
-    work = int(spheres[1][-1]) + 3 * int(manifolds[1][-1])
+    work = len(spheres.live) + 4 * len(manifolds.live)
     threads = min(threads, len(cuts) - 1) if work >= SHARED_FROM else 1
-    layers = Layers.of(cuts, spheres[1], manifolds[1], threads, 1 + 2 * substeps)
-    sizes = np.diff(layers.starts)
-    sizes = np.concatenate((sizes, np.tile(np.roll(sizes, -1), 2 * substeps), np.ones(int(rebounds), np.int64)))
-    given = (rows if len(rows.a) else None for rows, _ in (spheres, manifolds))  # what there is none of is not compiled
+    layers = Layers.of(cuts, *begins, threads, 1 + 2 * substeps)
+    count = len(layers.stretches)
+    sizes = [count, count - 1, 1, *[1, count - 1] * (2 * substeps), *[1] * rebounds]
+    given = (task if len(task.live) else None for task in (spheres, manifolds))  # what there is none of is not compiled
     run_phases(_solve, Phases.of(sizes, threads), layers, problem, *given, rates)
 
 
@@ -121,8 +137,8 @@ def _solve(
     thread: Integer,
     layers: Layers,
     problem: Problem,
-    spheres: SphereRows | None,
-    manifolds: ManifoldRows | None,
+    spheres: SphereTask | None,
+    manifolds: ManifoldTask | None,
     rates: Rates,
 ) -> bool:
     """Run what this thread takes of all passes; return whether nothing is left."""
@@ -135,13 +151,20 @@ def _solve(
         item, phase = next_item(phases, thread, phase)
         if item < 0:
             return bool(item == NONE_LEFT)
-        turn, layer = phase // count, phase % count
+        if phase == 0:
+            if spheres is not None:
+                prepare_spheres(stretches[item, 1], stretches[item, 4], spheres, bodies)
+            if manifolds is not None:
+                prepare_manifolds(stretches[item, 2], stretches[item, 5], manifolds, bodies, moving)
+            finish_item(phases.finished)
+            continue
+        turn, layer = (phase - 1) // count, (phase - 1) % count
         if turn == passes:
             for _ in range(BOUNCES):
                 if spheres is not None:
-                    bounce_spheres(spheres.a.size, spheres, speed, moving, rates.threshold)
+                    bounce_spheres(spheres.live.size, spheres.rows, speed, moving, rates.threshold)
                 if manifolds is not None:
-                    bounce_manifolds(manifolds.a.size, manifolds, speed, moving, rates.threshold)
+                    bounce_manifolds(manifolds.live.size, manifolds.rows, speed, moving, rates.threshold)
                 hold(0, moving, locks, speed)
             finish_item(phases.finished)
             continue
@@ -160,17 +183,17 @@ def _solve(
         if spheres is not None:
             begin, end = stretches[at, 1], stretches[at, 4]
             if is_warm:
-                warm_spheres(begin, end, spheres, speed, moving)
+                warm_spheres(begin, end, spheres.rows, speed, moving)
             elif has_bias:
-                solve_spheres(begin, end, spheres, speed, moving, rates.bias)
+                solve_spheres(begin, end, spheres.rows, speed, moving, rates.bias)
             else:
-                relax_spheres(begin, end, spheres, speed, moving, rates.bias, storing)
+                relax_spheres(begin, end, spheres.rows, speed, moving, rates.bias, storing)
         if manifolds is not None:
             begin, end = stretches[at, 2], stretches[at, 5]
             if is_warm:
-                warm_manifolds(begin, end, manifolds, spins, moving)
+                warm_manifolds(begin, end, manifolds.rows, spins, moving)
             else:
-                solve_manifolds(begin, end, manifolds, spins, moving, rates.bias, (has_bias, *storing))
+                solve_manifolds(begin, end, manifolds.rows, spins, moving, rates.bias, (has_bias, *storing))
         if layer == PARTS and not is_warm:
             if has_bias:
                 _move(first, last, speed, rates.h)
