@@ -20,6 +20,7 @@ from numba.extending import intrinsic
 
 LANES = 8  # numbers that an operation handles at once
 Array: TypeAlias = Any  # a contiguous array of one dimension
+Arrays: TypeAlias = Any  # a tuple of such arrays
 Int: TypeAlias = Any  # a signed number of 64 bits
 Word: TypeAlias = Any  # an unsigned number of 32 bits
 Real: TypeAlias = Any  # a number of the float type of the first argument, an array
@@ -31,8 +32,8 @@ Plain = TypeVar("Plain", bound=Callable[..., Any])
 def operation(write: Callable[..., Any]) -> Callable[[Plain], Plain]:
     """Make an operation of a plain function; ``write(code, *values)`` writes its LLVM code and returns the result.
 
-    The annotations of the plain function, `Array`, `Int`, `Word` or `Real`, decide what its arguments are converted to
-    in a kernel. It returns an int or None.
+    The annotations of the plain function, `Array`, `Arrays`, `Int`, `Word` or `Real`, decide what its arguments are
+    converted to in a kernel. It returns an int or None.
     """
 
     def decorate(plain: Plain) -> Plain:
@@ -66,7 +67,7 @@ def _compiled(plain: Callable[..., Any], write: Callable[..., Any]) -> Any:
 
 def _wanted(kind: str, given: Any, first: Any) -> Any:
     """Return the Numba type that an argument is converted to."""
-    if kind == "Array":
+    if kind in ("Array", "Arrays"):
         return given
     if kind == "Real":
         return first.dtype
@@ -92,7 +93,9 @@ class Code:
         self.has_avx2 = "+avx2" in context.codegen()._tm_features
 
     def argument(self, kind: Any, value: Any) -> Any:
-        """Return the value of a scalar, or the `Pointer` of an array."""
+        """Return the value of a scalar, or the `Pointer` of an array, or of each of a tuple of arrays."""
+        if isinstance(kind, (types.Tuple, types.UniTuple)):
+            return [self.argument(part, self.builder.extract_value(value, at)) for at, part in enumerate(kind)]
         if not isinstance(kind, types.Array):
             return value
         array = self.context.make_array(kind)(self.context, self.builder, value)

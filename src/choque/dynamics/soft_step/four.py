@@ -81,17 +81,16 @@ def begin_row(speed: Array, given: Array, pull: Array, row: Int, h: Real, is_lat
 
 
 class Four:
-    """Writes the code; ``width`` is that of a row, and ``is_wide`` tells whether all arithmetic is in float64."""
+    """Writes the code; ``width`` is that of a row."""
 
     width: ClassVar[int]
-    is_wide: ClassVar[bool] = False
 
     def __init__(self, code: Code, speed: Pointer, rows: Pointer, *contacts: Contact) -> None:
         self.code, self.builder, self.rows, self.speed = code, code.builder, rows, speed
         self.starts = [code.times(t, self.width) for t, _, _ in contacts]
         self.bodies = [[code.times(contact[side], 16) for contact in contacts] for side in (1, 2)]
         self.quarters = range(0, 4 * len(contacts), 4)
-        self.kind = ir.VectorType((speed if self.is_wide else rows).element, 4 * len(contacts))
+        self.kind = ir.VectorType(rows.element, 4 * len(contacts))
         self.zero, self.one = (ir.Constant(self.kind, [number] * self.kind.count) for number in (0.0, 1.0))
         self.scales = [self.lane(self.of_bodies(bodies, SCALE - 3), 3) for bodies in self.bodies]
         self.velocities, self.spins = ([self.of_bodies(bodies, at) for bodies in self.bodies] for at in (V, W))
@@ -101,7 +100,7 @@ class Four:
     def four(self, at: int, sources: list[Pointer] | None = None) -> Any:
         """Load four numbers of each row, which may be in arrays of their own, as wide as the rows."""
         short = ir.VectorType(self.rows.element, 4)
-        return self._joined(
+        return self.joined(
             self.code.load(source, self.code.plus(start, at), short)
             for start, source in zip(self.starts, sources or [self.rows] * len(self.starts), strict=True)
         )
@@ -111,23 +110,22 @@ class Four:
         return self.lane(self.four(at - at % 4), at % 4)
 
     def put(self, value: Any, at: int, count: int = 1) -> Any:
-        """Store the first ``count`` lanes of each row, 1 or 4, rounded to float32; return ``value``."""
-        short = self.narrow(value) if self.is_wide else value
+        """Store the first ``count`` lanes of each row, 1 or 4; return ``value``."""
         for start, lane in zip(self.starts, self.quarters, strict=True):
             lanes = range(lane, lane + 4)
-            own = self.code.shuffle(short, short, list(lanes)) if count > 1 else None
-            own = self.builder.extract_element(short, I32(lane)) if own is None else own
+            own = self.code.shuffle(value, value, list(lanes)) if count > 1 else None
+            own = self.builder.extract_element(value, I32(lane)) if own is None else own
             self.code.store(own, self.rows, self.code.plus(start, at))
         return value
 
     def narrow(self, value: Any) -> Any:
         """Return a vector in float32."""
-        return self.builder.fptrunc(value, ir.VectorType(self.rows.element, self.kind.count))
+        return self.builder.fptrunc(value, self.kind)
 
     def of_bodies(self, bodies: list[Any], at: int) -> Any:
         """Load four numbers of each body."""
         short = ir.VectorType(self.speed.element, 4)
-        return self._joined(self.code.load(self.speed, self.code.plus(body, at), short) for body in bodies)
+        return self.joined(self.code.load(self.speed, self.code.plus(body, at), short) for body in bodies)
 
     def change(self, moving: Any, push: Any, spins: list[Any]) -> None:
         """Add to the velocities and ``spins`` of the bodies that move: A is pushed by −``push``, B by ``push``."""
@@ -146,7 +144,8 @@ class Four:
         """Tell whether the bodies of this side are not static."""
         return self.builder.icmp_signed("<", self.bodies[side][0], self.code.times(moving, 16))
 
-    def _joined(self, parts: Iterable[Any]) -> Any:
+    def joined(self, parts: Iterable[Any]) -> Any:
+        """Return vectors of four one behind the other."""
         found = list(parts)
         while len(found) > 1:
             lanes = list(range(2 * found[0].type.count))
@@ -177,7 +176,7 @@ class Four:
 
     def three(self, vector: Any) -> Any:
         """Return a vector with a 0 in the fourth lane."""
-        return self.order(vector, self.zero, [0, 1, 2, 4])
+        return self.order(vector, ir.Constant(vector.type, [0.0] * self.kind.count), [0, 1, 2, 4])
 
     def total(self, vector: Any) -> Any:
         """Return the sum of four lanes in each of them."""
@@ -234,8 +233,7 @@ class Four:
 
     def between(self, velocities: list[Any]) -> Any:
         """Return how the velocity of B differs from that of A, or the way."""
-        found = self.sub(self.mul(self.scales[1], velocities[1]), self.mul(self.scales[0], velocities[0]))
-        return found if self.is_wide else self.narrow(found)
+        return self.narrow(self.sub(self.mul(self.scales[1], velocities[1]), self.mul(self.scales[0], velocities[0])))
 
 
 def for_one_and_more(made: type[Four], write: Callable[..., None]) -> list[Callable[..., None]]:

@@ -1,4 +1,7 @@
-"""How the row of a manifold is made from what is kept of it, two rows at a time, on vectors of four: see `rows`."""
+"""How the row of a manifold is made from what is kept of it, four rows at a time, on vectors of four: see `rows`.
+
+Gaps are differences of positions, which may be large: they are found in float64, all else in float32.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from choque._core.lane_code import Array, Code, Int, Pointer, operation
-from choque.dynamics.soft_step.four import SCALE, V, W
+from choque._core.lane_code import I64, Array, Arrays, Code, Int, Pointer, operation
+from choque.dynamics.soft_step.four import AT_ONCE, SCALE, V, W
 from choque.dynamics.soft_step.rows import (
     APPROACH,
     CROSS,
@@ -34,17 +37,12 @@ from choque.dynamics.soft_step.rows import (
 
 
 class _Maker(Manifold):
-    """Writes the code that makes the rows of two manifolds from what is kept of them."""
-
-    is_wide = True
+    """Writes the code that makes the rows of manifolds from what is kept of them."""
 
     def load(self, array: Pointer, rows: list[Any], width: int, at: int) -> Any:
-        """Load four numbers of a row of each manifold."""
-        short, places = (
-            ir.VectorType(array.element, 4),
-            [self.code.plus(self.code.times(row, width), at) for row in rows],
-        )
-        return self._joined([self.code.load(array, place, short) for place in places])
+        """Load four numbers of a row of each manifold, in float64."""
+        short, code = ir.VectorType(array.element, 4), self.code
+        return self.joined(code.load(array, code.plus(code.times(row, width), at), short) for row in rows)
 
     def matrix(self, array: Pointer, rows: list[Any], width: int, at: int) -> list[Any]:
         """Load the three rows of a matrix; the fourth lanes are something else. Nothing behind it is read."""
@@ -73,42 +71,53 @@ class _Maker(Manifold):
             self.sub(self.mul(ones[j], others[k]), self.mul(ones[k], others[j])) for j, k in ((1, 2), (2, 0), (0, 1))
         ]
 
-    def joined(self, x: Any, y: Any, z: Any) -> Any:
+    def vector(self, x: Any, y: Any, z: Any) -> Any:
         """Return a vector of three numbers that are in all lanes each."""
         return self.order(self.order(x, y, [0, 4, 0, 4]), self.order(z, self.zero, [0, 4, 0, 4]), [0, 1, 4, 5])
 
     def root(self, value: Any) -> Any:
         """Return the square root."""
-        return self.code.call("llvm.sqrt.v8f64", self.kind, [value])
+        return self.code.call(f"llvm.sqrt.v{self.kind.count}f32", self.kind, [value])
 
 
 def _make(
-    code: Code, speed: Any, rows: Any, arms: Any, found: Any, pose: Any, frame: Any, ball: Any, pull: Any, *which: Any
+    code: Code, speed: Any, rows: Any, bodies: list[Pointer], kept: list[Pointer], live: Any, t: Any, last: Any
 ) -> None:
-    """Write the code of `make_rows`."""
-    ts, pairs, ones, others, counts = (list(each) for each in zip(which[:5], which[5:], strict=True))
-    four = _Maker(code, speed, rows, *zip(ts, ones, others, strict=True))
-    add, sub, mul, div, select = four.add, four.sub, four.mul, four.builder.fdiv, four.builder.select
-    both = (ones, others)
-    normal = four.three(four.load(arms, pairs, 27, 0))
+    """Write the code of `make_rows`; the first row is made again in place of those that are not there."""
+    (pose, frame, ball, pull), (of_pairs, marks, found, arms) = bodies, kept
+    builder, wanted = code.builder, [code.plus(t, place) for place in range(AT_ONCE)]
+    ts = [builder.select(builder.icmp_signed("<", row, last), row, t) for row in wanted]
+    pairs = [code.load(live, row) for row in ts]
+    both = [
+        [builder.sext(code.load(of_pairs, code.plus(code.times(pair, 2), side)), I64) for pair in pairs]
+        for side in (0, 1)
+    ]
+    four = _Maker(code, speed, rows, *zip(ts, *both, strict=True))
+    add, sub, mul, div, select = four.add, four.sub, four.mul, builder.fdiv, builder.select
+    number = ir.Constant(four.kind, [0.0, 1.0, 2.0, 3.0] * AT_ONCE)
+    counts = [builder.uitofp(code.load(marks, code.plus(code.times(pair, 5), 4)), rows.element) for pair in pairs]
+    points = ir.Constant(ir.VectorType(rows.element, AT_ONCE), ir.Undefined)
+    for place, count in enumerate(counts):
+        points = builder.insert_element(points, count, I64(place))
+    is_point = four.more(code.shuffle(points, points, [lane // 4 for lane in range(4 * AT_ONCE)]), number)
+    # The gaps.
+    wide = four.three(four.load(arms, pairs, 27, 0))
+    far_a, far_b = ([four.load(arms, pairs, 27, at + 4 * axis) for axis in range(3)] for at in (3, 15))
+    seen = []
+    for body, place in zip(both, (4, 13), strict=True):
+        own = four.three(four.sum_of(four.matrix(pose, body, 12, 3), four.lanes(wide)))
+        seen.append(four.lanes(four.through(four.matrix(found, pairs, 22, place), own)))
+    offset = sub(four.load(pose, both[1], 12, 0), four.load(pose, both[0], 12, 0))
+    gap = four.narrow(add(four.dot(wide, offset), sub(four.sum_of(seen[1], far_b), four.sum_of(seen[0], far_a))))
+    gap = four.put(select(is_point, gap, four.zero), GAP, 4)
+    # The speeds at the points.
+    normal, (arm_a, arm_b) = four.narrow(wide), ([four.narrow(each) for each in arm] for arm in (far_a, far_b))
     along = four.lanes(normal)
-    arm_a, arm_b = ([four.load(arms, pairs, 27, at + 4 * axis) for axis in range(3)] for at in (3, 15))
-    number = ir.Constant(four.kind, [0.0, 1.0, 2.0, 3.0] * 2)
-    points = [four.splat(four.builder.sitofp(count, speed.element)) for count in counts]
-    is_point = four.more(code.shuffle(points[0], points[1], [0] * 4 + [8] * 4), number)
-    brief = [four.load(ball, body, 8, 4) for body in both]
+    brief = [four.narrow(four.load(ball, body, 8, 4)) for body in both]
     light = [four.lane(each, 1) for each in brief]
     weights = [select(four.more(each, four.zero), four.one, four.zero) for each in light]
     mass, margin = add(*(mul(each, each) for each in light)), add(*(four.lane(each, 0) for each in brief))
-    # The gaps, and the speeds at the points.
-    seen = []
-    for body, at in zip(both, (4, 13), strict=True):
-        own = four.three(four.sum_of(four.matrix(pose, body, 12, 3), along))
-        seen.append(four.lanes(four.through(four.matrix(found, pairs, 22, at), own)))
-    offset = sub(four.load(pose, others, 12, 0), four.load(pose, ones, 12, 0))
-    gap = add(four.dot(normal, offset), sub(four.sum_of(seen[1], arm_b), four.sum_of(seen[0], arm_a)))
-    gap = four.put(select(is_point, gap, four.zero), GAP, 4)
-    frames = [four.matrix(frame, body, 9, 0) for body in both]
+    frames = [[four.narrow(line) for line in four.matrix(frame, body, 9, 0)] for body in both]
     effects = []
     torques = four.crossed(along, arm_a), four.crossed(arm_b, along)
     for place, lines, torque in zip((JA, JB), frames, torques, strict=True):
@@ -116,7 +125,7 @@ def _make(
         effects.append([four.put(column, place + 4 * axis, 4) for axis, column in enumerate(columns)])
     meeting = four.dot(normal, four.between(four.velocities))
     for effect, spin in zip(effects, four.spins, strict=True):
-        meeting = add(meeting, four.sum_of(effect, four.lanes(spin)))
+        meeting = add(meeting, four.sum_of(effect, four.lanes(four.narrow(spin))))
     four.put(select(is_point, meeting, four.zero), APPROACH, 4)
     four.put(four.dot(normal, four.between([four.load(pull, body, 4, 0) for body in both])), PULL)
     # Masses, and how an impulse at one point changes the speeds at the others.
@@ -126,11 +135,11 @@ def _make(
             at_point = effect if point == 3 else [four.lane(each, point) for each in effect]
             change = add(change, mul(weight, four.sum_of(effect, at_point)))
         if point < 3:
-            later = four.more(number, ir.Constant(four.kind, [float(point)] * 8))
+            later = four.more(number, ir.Constant(four.kind, [float(point)] * four.kind.count))
             four.put(select(four.builder.and_(is_point, later), change, four.zero), CROSS + 4 * point, 4)
     four.put(select(is_point, div(four.one, change), four.zero), MASS, 4)
     # The middle of the points: those that hardly touch count less.
-    least, two = (ir.Constant(four.kind, [value] * 8) for value in (1e-6, 2.0))
+    least, two = (ir.Constant(four.kind, [value] * four.kind.count) for value in (1e-6, 2.0))
     share = four.most(sub(two, div(gap, margin)), least)
     share = select(is_point, select(four.more(share, four.one), four.one, share), four.zero)
     whole = div(four.one, four.total(share))
@@ -141,11 +150,11 @@ def _make(
     x, y, z = along
     minus = [sub(four.zero, each) for each in (x, y)]
     tangent = select(
-        four.more(mul(y, y), mul(x, x)), four.joined(four.zero, z, minus[1]), four.joined(z, four.zero, minus[0])
+        four.more(mul(y, y), mul(x, x)), four.vector(four.zero, z, minus[1]), four.vector(z, four.zero, minus[0])
     )
     tangent = div(tangent, four.root(four.dot(tangent, tangent)))
     tangents = tangent, four.cross(normal, tangent)
-    middles = four.joined(*middle_a), four.joined(*middle_b)
+    middles = four.vector(*middle_a), four.vector(*middle_b)
     for at, vector in zip((NORMAL, T1, T2), (normal, *tangents), strict=True):
         four.put(vector, at, 4)
     matrix = [mass, four.zero, mass, four.zero]
@@ -156,41 +165,27 @@ def _make(
         for at, (one, other) in enumerate(((0, 0), (0, 1), (1, 1), (2, 2))):
             matrix[at] = add(matrix[at], mul(weights[side], four.dot(turns[one], turns[other])))
     k11, k12, k22, twist = matrix
-    inverse = div(four.one, sub(mul(k11, k22), mul(k12, k12)))
-    for at, value in enumerate((mul(k22, inverse), sub(four.zero, mul(k12, inverse)), mul(k11, inverse))):
-        four.put(value, INVERSE + at)
+    far = ir.VectorType(speed.element, four.kind.count)  # the product of two masses may be too small for float32
+    k11, k12, k22 = (builder.fpext(each, far) for each in (k11, k12, k22))
+    whole = sub(mul(k11, k22), mul(k12, k12))
+    for place, value in enumerate((k22, builder.fneg(k12), k11)):
+        four.put(four.narrow(div(value, whole)), INVERSE + place)
     four.put(div(four.one, twist), TWIST_MASS)
 
 
 @operation(_make)
-def make_rows(
-    speed: Array,
-    rows: Array,
-    arms: Array,
-    found: Array,
-    pose: Array,
-    frame: Array,
-    ball: Array,
-    pull: Array,
-    t: Int,
-    pair: Int,
-    a: Int,
-    b: Int,
-    count: Int,
-    u: Int,
-    other_pair: Int,
-    c: Int,
-    d: Int,
-    other_count: Int,
-) -> None:
-    """Make row ``t`` from the manifold ``pair`` of ``count`` points, and row ``u``: all but impulses and materials.
+def make_rows(speed: Array, rows: Array, bodies: Arrays, kept: Arrays, live: Array, t: Int, last: Int) -> None:
+    """Make `AT_ONCE` rows from ``t`` on, those before ``last``, from the manifolds ``live``: all but what acts so far.
 
     Normals and arms stay as they were found; only the gaps follow the bodies: if normals turned along with a body, tall
-    stacks would buckle. ``arms`` and ``found`` are `Kept.arms` and `Kept.pose`, the others columns of `SolverBodies`.
+    stacks would buckle. ``bodies`` are the columns pose, frame, ball and pull of `SolverBodies`; ``kept`` are pairs,
+    marks, pose and arms of `Kept`.
     """
-    bodies = speed, pose, frame, ball, pull
-    _make_row(rows[t], arms[pair], found[pair], bodies, a, b, count)
-    _make_row(rows[u], arms[other_pair], found[other_pair], bodies, c, d, other_count)
+    pairs, marks, found, arms = kept
+    for row in range(t, min(t + AT_ONCE, last)):
+        pair = live[row]
+        a, b = pairs[pair]
+        _make_row(rows[row], arms[pair], found[pair], (speed, *bodies), a, b, marks[pair, 4])
 
 
 # Plain Python

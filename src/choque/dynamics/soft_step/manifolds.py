@@ -14,7 +14,7 @@ from choque._core.kernel import forceinline, helper
 from choque._core.types import F32, I32, U8, Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.soft_step.bodies import FRICTION, RADIUS, RESTITUTION, ROLLING, SURFACE, SolverBodies, scaled_sum
-from choque.dynamics.soft_step.four import FREE, MOVED, SCALE, SOFT, STATIC, TURNED, V, W, group_contacts
+from choque.dynamics.soft_step.four import AT_ONCE, FREE, MOVED, SCALE, SOFT, STATIC, TURNED, V, W, group_contacts
 from choque.dynamics.soft_step.making import make_rows
 from choque.dynamics.soft_step.rows import (
     APPROACH,
@@ -91,16 +91,13 @@ def prepare_manifolds(first: Integer, last: Integer, task: ManifoldTask, bodies:
     _, _, pose, _, _, ball, speed, _, frame, pull, material = bodies
     rows, live, (pairs, slot, held, marks, found_pose, arms) = task
     a_row, b_row, count_row, row = rows[:4]
+    columns, what = (pose, frame, ball, pull), (pairs, marks, found_pose, arms)
     for t in range(first, last):
         pair = live[t]
         a, b, count, at = pairs[pair, 0], pairs[pair, 1], marks[pair, 4], slot[pair]
         a_row[t], b_row[t], count_row[t] = a, b, count
-        if (t - first) % 2 == 0:  # two at a time; the last one may be made twice
-            u = min(t + 1, last - 1)
-            other = live[u]
-            c, d, points = pairs[other, 0], pairs[other, 1], marks[other, 4]
-            which = (t, pair, a, b, count, u, other, c, d, points)
-            make_rows(speed, row, arms, found_pose, pose, frame, ball, pull, *which)
+        if (t - first) % AT_ONCE == 0:
+            make_rows(speed, row, columns, what, live, t, last)
         for point in range(4):
             row[t, IMPULSE + point] = held[at, point] if at >= 0 and point < count else 0.0
             row[t, GREATEST + point] = 0.0

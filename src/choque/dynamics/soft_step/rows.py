@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 
 from choque._core.lane_code import Array, Code, Int, Pointer, operation
 from choque.dynamics.soft_step.four import AT_ONCE, MOVED, SCALE, TURNED, Four, V, W, for_one_and_more
@@ -38,8 +39,9 @@ class Manifold(Four):
     def sums(self, one: Any, two: Any, three: Any) -> Any:
         """Return the sums of three vectors, and a 0."""
         even, odd = [0, 2, 4, 6], [1, 3, 5, 7]
+        zero = ir.Constant(one.type, [0.0] * self.kind.count)
         x = self.add(self.order(one, two, even), self.order(one, two, odd))
-        y = self.add(self.order(three, self.zero, even), self.order(three, self.zero, odd))
+        y = self.add(self.order(three, zero, even), self.order(three, zero, odd))
         return self.add(self.order(x, y, even), self.order(x, y, odd))
 
     def at_points(self, linear: Any, turning: list[Any]) -> Any:
