@@ -69,8 +69,8 @@ class _Lease:
 
 
 def _block_size(byte_count: int) -> int:
-    """Round up to one of eight sizes between two powers of two: blocks are reusable, at most an eighth is unused."""
-    step = 1 << max(byte_count.bit_length() - 4, 12)
+    """Round up to one of two sizes between powers of two: what grows finds blocks, and unused pages cost nothing."""
+    step = 1 << max(byte_count.bit_length() - 2, 12)
     return -(-byte_count // step) * step
 
 

@@ -11,29 +11,9 @@ import numpy as np
 from llvmlite import ir
 
 from choque._core.lane_code import I64, Array, Arrays, Code, Int, Pointer, operation
+from choque.dynamics.soft_step import rows as spot
 from choque.dynamics.soft_step.four import AT_ONCE, SCALE, V, W
-from choque.dynamics.soft_step.rows import (
-    APPROACH,
-    CROSS,
-    FA1,
-    FA2,
-    FB1,
-    FB2,
-    GAP,
-    INVERSE,
-    JA,
-    JB,
-    LEVER,
-    MASS,
-    NORMAL,
-    PULL,
-    T1,
-    T2,
-    TA,
-    TB,
-    TWIST_MASS,
-    Manifold,
-)
+from choque.dynamics.soft_step.rows import Manifold
 
 
 class _Maker(Manifold):
@@ -109,7 +89,7 @@ def _make(
         seen.append(four.lanes(four.through(four.matrix(found, pairs, 22, place), own)))
     offset = sub(four.load(pose, both[1], 12, 0), four.load(pose, both[0], 12, 0))
     gap = four.narrow(add(four.dot(wide, offset), sub(four.sum_of(seen[1], far_b), four.sum_of(seen[0], far_a))))
-    gap = four.put(select(is_point, gap, four.zero), GAP, 4)
+    gap = four.put(select(is_point, gap, four.zero), spot.GAP, 4)
     # The speeds at the points.
     normal, (arm_a, arm_b) = four.narrow(wide), ([four.narrow(each) for each in arm] for arm in (far_a, far_b))
     along = four.lanes(normal)
@@ -120,14 +100,14 @@ def _make(
     frames = [[four.narrow(line) for line in four.matrix(frame, body, 9, 0)] for body in both]
     effects = []
     torques = four.crossed(along, arm_a), four.crossed(arm_b, along)
-    for place, lines, torque in zip((JA, JB), frames, torques, strict=True):
+    for place, lines, torque in zip((spot.JA, spot.JB), frames, torques, strict=True):
         columns = [four.sum_of(four.lanes(line), torque) for line in lines]
         effects.append([four.put(column, place + 4 * axis, 4) for axis, column in enumerate(columns)])
     meeting = four.dot(normal, four.between(four.velocities))
     for effect, spin in zip(effects, four.spins, strict=True):
         meeting = add(meeting, four.sum_of(effect, four.lanes(four.narrow(spin))))
-    four.put(select(is_point, meeting, four.zero), APPROACH, 4)
-    four.put(four.dot(normal, four.between([four.load(pull, body, 4, 0) for body in both])), PULL)
+    four.put(select(is_point, meeting, four.zero), spot.APPROACH, 4)
+    four.put(four.dot(normal, four.between([four.load(pull, body, 4, 0) for body in both])), spot.PULL)
     # Masses, and how an impulse at one point changes the speeds at the others.
     for point in range(4):
         change = mass
@@ -136,8 +116,8 @@ def _make(
             change = add(change, mul(weight, four.sum_of(effect, at_point)))
         if point < 3:
             later = four.more(number, ir.Constant(four.kind, [float(point)] * four.kind.count))
-            four.put(select(four.builder.and_(is_point, later), change, four.zero), CROSS + 4 * point, 4)
-    four.put(select(is_point, div(four.one, change), four.zero), MASS, 4)
+            four.put(select(four.builder.and_(is_point, later), change, four.zero), spot.CROSS + 4 * point, 4)
+    four.put(select(is_point, div(four.one, change), four.zero), spot.MASS, 4)
     # The middle of the points: those that hardly touch count less.
     least, two = (ir.Constant(four.kind, [value] * four.kind.count) for value in (1e-6, 2.0))
     share = four.most(sub(two, div(gap, margin)), least)
@@ -145,7 +125,7 @@ def _make(
     whole = div(four.one, four.total(share))
     middle_a, middle_b = ([mul(four.dot(share, each), whole) for each in arm] for arm in (arm_a, arm_b))
     levers = [sub(each, middle) for each, middle in zip(arm_a, middle_a, strict=True)]
-    four.put(select(is_point, four.root(four.sum_of(levers, levers)), four.zero), LEVER, 4)
+    four.put(select(is_point, four.root(four.sum_of(levers, levers)), four.zero), spot.LEVER, 4)
     # Friction along two tangents, and twist.
     x, y, z = along
     minus = [sub(four.zero, each) for each in (x, y)]
@@ -155,10 +135,10 @@ def _make(
     tangent = div(tangent, four.root(four.dot(tangent, tangent)))
     tangents = tangent, four.cross(normal, tangent)
     middles = four.vector(*middle_a), four.vector(*middle_b)
-    for at, vector in zip((NORMAL, T1, T2), (normal, *tangents), strict=True):
+    for at, vector in zip((spot.NORMAL, spot.T1, spot.T2), (normal, *tangents), strict=True):
         four.put(vector, at, 4)
     matrix = [mass, four.zero, mass, four.zero]
-    for side, places in enumerate(((FA1, FA2, TA), (FB1, FB2, TB))):
+    for side, places in enumerate(((spot.FA1, spot.FA2, spot.TA), (spot.FB1, spot.FB2, spot.TB))):
         about = [four.cross(middles[1], each) if side else four.cross(each, middles[0]) for each in tangents]
         about.append(normal if side else sub(four.zero, normal))
         turns = [four.put(four.through(frames[side], each), at, 4) for each, at in zip(about, places, strict=True)]
@@ -169,8 +149,8 @@ def _make(
     k11, k12, k22 = (builder.fpext(each, far) for each in (k11, k12, k22))
     whole = sub(mul(k11, k22), mul(k12, k12))
     for place, value in enumerate((k22, builder.fneg(k12), k11)):
-        four.put(four.narrow(div(value, whole)), INVERSE + place)
-    four.put(div(four.one, twist), TWIST_MASS)
+        four.put(four.narrow(div(value, whole)), spot.INVERSE + place)
+    four.put(div(four.one, twist), spot.TWIST_MASS)
 
 
 @operation(_make)
@@ -194,8 +174,10 @@ def make_rows(speed: Array, rows: Array, bodies: Arrays, kept: Arrays, live: Arr
 def _make_row(row: Any, arms: Any, found: Any, bodies: Any, a: int, b: int, count: int) -> None:
     speed, pose, frame, ball, pull = bodies
     normal, own = arms[:3], arms[3:].reshape(2, 3, 4)
-    row[GAP : GAP + 4] = row[APPROACH : APPROACH + 4] = row[MASS : MASS + 4] = row[LEVER : LEVER + 4] = 0.0
-    row[CROSS : CROSS + 12] = row[JA : JA + 12] = row[JB : JB + 12] = 0.0
+    row[spot.GAP : spot.GAP + 4] = row[spot.APPROACH : spot.APPROACH + 4] = row[spot.MASS : spot.MASS + 4] = row[
+        spot.LEVER : spot.LEVER + 4
+    ] = 0.0
+    row[spot.CROSS : spot.CROSS + 12] = row[spot.JA : spot.JA + 12] = row[spot.JB : spot.JB + 12] = 0.0
     both, weights, signs = (a, b), (float(ball[a, 5] > 0), float(ball[b, 5] > 0)), (-1.0, 1.0)
     turns = [pose[body, 3:].reshape(3, 3) for body in both]
     were = [found[4:13].reshape(3, 3), found[13:22].reshape(3, 3)]
@@ -210,29 +192,34 @@ def _make_row(row: Any, arms: Any, found: Any, bodies: Any, a: int, b: int, coun
         speed[body, W : W + 3] @ effect for body, effect in zip(both, effects, strict=True)
     )
     change = mass + sum(weight * effect.T @ effect for weight, effect in zip(weights, effects, strict=True))
-    row[GAP : GAP + count], row[APPROACH : APPROACH + count] = gap, meeting
-    row[PULL] = normal @ (pull[b, :3] * speed[b, SCALE] - pull[a, :3] * speed[a, SCALE])
-    row[MASS : MASS + count] = 1 / np.diag(change)
-    for place, effect in zip((JA, JB), effects, strict=True):
+    row[spot.GAP : spot.GAP + count], row[spot.APPROACH : spot.APPROACH + count] = gap, meeting
+    row[spot.PULL] = normal @ (pull[b, :3] * speed[b, SCALE] - pull[a, :3] * speed[a, SCALE])
+    row[spot.MASS : spot.MASS + count] = 1 / np.diag(change)
+    for place, effect in zip((spot.JA, spot.JB), effects, strict=True):
         for axis in range(3):
             row[place + 4 * axis : place + 4 * axis + count] = effect[axis]
     for point in range(3):
-        row[CROSS + 5 * point + 1 : CROSS + 4 * point + count] = change[point, point + 1 :] if point < count else 0.0
+        row[spot.CROSS + 5 * point + 1 : spot.CROSS + 4 * point + count] = (
+            change[point, point + 1 :] if point < count else 0.0
+        )
     share = np.clip(2 - gap / margin, 1e-6, 1)
     middles = [arm[:, :count] @ share / share.sum() for arm in own]
-    row[LEVER : LEVER + count] = np.linalg.norm(own[0][:, :count] - middles[0][:, None], axis=0)
+    row[spot.LEVER : spot.LEVER + count] = np.linalg.norm(own[0][:, :count] - middles[0][:, None], axis=0)
     x, y, z = normal
     tangent = np.array([0, z, -y] if abs(x) < abs(y) else [z, 0, -x])
     tangent /= np.linalg.norm(tangent)
     axes = [tangent, np.cross(normal, tangent)]
     matrix = np.diag([mass, mass, 0.0])
-    for at, vector in zip((NORMAL, T1, T2), (normal, *axes), strict=True):
+    for at, vector in zip((spot.NORMAL, spot.T1, spot.T2), (normal, *axes), strict=True):
         row[at : at + 4] = *vector, 0.0
-    for side, places in enumerate(((FA1, FA2, TA), (FB1, FB2, TB))):
+    for side, places in enumerate(((spot.FA1, spot.FA2, spot.TA), (spot.FB1, spot.FB2, spot.TB))):
         torque = [*(np.cross(middles[side], axis) for axis in axes), normal]
         made = signs[side] * np.array([frames[side] @ each for each in torque])
         for at, vector in zip(places, made, strict=True):
             row[at : at + 4] = *vector, 0.0
         matrix += weights[side] * made @ made.T
     inverse = np.linalg.inv(matrix[:2, :2])
-    row[INVERSE : INVERSE + 3], row[TWIST_MASS] = (inverse[0, 0], inverse[0, 1], inverse[1, 1]), 1 / matrix[2, 2]
+    row[spot.INVERSE : spot.INVERSE + 3], row[spot.TWIST_MASS] = (
+        (inverse[0, 0], inverse[0, 1], inverse[1, 1]),
+        1 / matrix[2, 2],
+    )
