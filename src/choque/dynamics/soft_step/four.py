@@ -31,7 +31,6 @@ much of a change of speed is demanded at once, and how much of the impulse so fa
 """
 
 AT_ONCE = 4  # contacts that are solved at once, if they share no body that moves
-
 Contact: TypeAlias = tuple[Any, Any, Any]  # the row of a contact, and the rows of its bodies A and B
 
 
@@ -112,9 +111,8 @@ class Four:
     def put(self, value: Any, at: int, count: int = 1) -> Any:
         """Store the first ``count`` lanes of each row, 1 or 4; return ``value``."""
         for start, lane in zip(self.starts, self.quarters, strict=True):
-            lanes = range(lane, lane + 4)
-            own = self.code.shuffle(value, value, list(lanes)) if count > 1 else None
-            own = self.builder.extract_element(value, I32(lane)) if own is None else own
+            lanes, first = list(range(lane, lane + 4)), I32(lane)
+            own = self.code.shuffle(value, value, lanes) if count > 1 else self.builder.extract_element(value, first)
             self.code.store(own, self.rows, self.code.plus(start, at))
         return value
 

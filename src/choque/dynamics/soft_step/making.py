@@ -75,9 +75,9 @@ def _make(
     four = _Maker(code, speed, rows, *zip(ts, *both, strict=True))
     add, sub, mul, div, select = four.add, four.sub, four.mul, builder.fdiv, builder.select
     number = ir.Constant(four.kind, [0.0, 1.0, 2.0, 3.0] * AT_ONCE)
-    counts = [builder.uitofp(code.load(marks, code.plus(code.times(pair, 5), 4)), rows.element) for pair in pairs]
     points = ir.Constant(ir.VectorType(rows.element, AT_ONCE), ir.Undefined)
-    for place, count in enumerate(counts):
+    for place, pair in enumerate(pairs):
+        count = builder.uitofp(code.load(marks, code.plus(code.times(pair, 5), 4)), rows.element)
         points = builder.insert_element(points, count, I64(place))
     is_point = four.more(code.shuffle(points, points, [lane // 4 for lane in range(4 * AT_ONCE)]), number)
     # The gaps.

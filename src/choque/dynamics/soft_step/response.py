@@ -41,7 +41,6 @@ LIGHTEST, HEAVIEST = 1e-30, 1e30  # limits of masses and moments of inertia
 SHORTEST, LONGEST = 1e-30, 1e30  # limits of steps [s]: rows have numbers in float32
 CROWD = 1_000  # bodies that may be in one place: each overlaps all others
 SHARED_FROM = 4_000  # bodies, pairs or contacts from which threads share a pass over them
-_NO_ROWS = np.empty((0, manifold_rows.WIDTH), np.float32)
 _Held: TypeAlias = tuple[I32, F32]  # slots and impulses after a step; see `Kept`
 
 
@@ -99,10 +98,9 @@ class SoftStep(Response):
         self._finder = ManifoldFinder()
         self._hulls: Any = None
         self._faces = HullFaces.of(None)
-        none = np.empty(0, np.int32)
-        no_groups = np.empty(0, np.uint8)
-        spheres = SphereRows(none, none, _NO_ROWS, _NO_ROWS, np.empty(0, np.float32), _NO_ROWS, no_groups)
-        self._solved = spheres, ManifoldRows(none, none, none, _NO_ROWS, _NO_ROWS, no_groups)
+        none, rows, groups = np.empty(0, np.int32), np.empty((0, 1), np.float32), np.empty(0, np.uint8)
+        spheres = SphereRows(none, none, rows, rows, rows[:, 0], rows, groups)
+        self._solved = spheres, ManifoldRows(none, none, none, rows, rows, groups)
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -328,8 +326,7 @@ class SoftStep(Response):
             adopt(stale, found, kept, rows, faces.extent, RECYCLED * self.unit, is_live)
         self._found_count = len(stale)
         live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, self._touched)
-        empty = _rows(len(live), manifold_rows.WIDTH)
-        given = empty, held[1], np.empty(len(live), np.uint8)
+        given = _rows(len(live), manifold_rows.WIDTH), held[1], np.empty(len(live), np.uint8)
         made = ManifoldRows._make((*np.empty((3, len(live)), np.int32), *given))
         return ManifoldTask(made, live, kept[2:]), begins, held
 

@@ -17,24 +17,11 @@ from choque._core.kernel import helper, kernel
 from choque._core.phases import NONE_LEFT, Phases, finish_item, next_item, run_phases
 from choque._core.threads import even_borders
 from choque._core.types import F32, F64, U8, Integer, Rows
+from choque.dynamics.soft_step import manifolds as flat
+from choque.dynamics.soft_step import spheres as balls
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import MOVED, V, begin_row
 from choque.dynamics.soft_step.locks import Locks, hold
-from choque.dynamics.soft_step.manifolds import (
-    ManifoldTask,
-    bounce_manifolds,
-    prepare_manifolds,
-    solve_manifolds,
-    warm_manifolds,
-)
-from choque.dynamics.soft_step.spheres import (
-    SphereTask,
-    bounce_spheres,
-    prepare_spheres,
-    relax_spheres,
-    solve_spheres,
-    warm_spheres,
-)
 
 PARTS, JOINTS = 0, 1  # layers of contacts: those within parts, and those between parts
 
@@ -104,8 +91,8 @@ class Layers(NamedTuple):
 
 def solve(
     problem: Problem,
-    spheres: SphereTask,
-    manifolds: ManifoldTask,
+    spheres: balls.SphereTask,
+    manifolds: flat.ManifoldTask,
     begins: tuple[Rows, Rows],
     cuts: Rows,
     rates: Rates,
@@ -137,8 +124,8 @@ def _solve(
     thread: Integer,
     layers: Layers,
     problem: Problem,
-    spheres: SphereTask | None,
-    manifolds: ManifoldTask | None,
+    spheres: balls.SphereTask | None,
+    manifolds: flat.ManifoldTask | None,
     rates: Rates,
 ) -> bool:
     """Run what this thread takes of all passes; return whether nothing is left."""
@@ -151,21 +138,20 @@ def _solve(
         item, phase = next_item(phases, thread, phase)
         if item < 0:
             return bool(item == NONE_LEFT)
-        if phase == 0:
-            if spheres is not None:
-                prepare_spheres(stretches[item, 1], stretches[item, 4], spheres, bodies)
-            if manifolds is not None:
-                prepare_manifolds(stretches[item, 2], stretches[item, 5], manifolds, bodies, moving)
-            finish_item(phases.finished)
-            continue
         turn, layer = (phase - 1) // count, (phase - 1) % count
-        if turn == passes:
+        if turn < 0:
+            if spheres is not None:
+                balls.prepare_spheres(stretches[item, 1], stretches[item, 4], spheres, bodies)
+            if manifolds is not None:
+                flat.prepare_manifolds(stretches[item, 2], stretches[item, 5], manifolds, bodies, moving)
+        elif turn == passes:
             for _ in range(BOUNCES):
                 if spheres is not None:
-                    bounce_spheres(spheres.live.size, spheres.rows, speed, moving, rates.threshold)
+                    balls.bounce_spheres(spheres.live.size, spheres.rows, speed, moving, rates.threshold)
                 if manifolds is not None:
-                    bounce_manifolds(manifolds.live.size, manifolds.rows, speed, moving, rates.threshold)
+                    flat.bounce_manifolds(manifolds.live.size, manifolds.rows, speed, moving, rates.threshold)
                 hold(0, moving, locks, speed)
+        if turn < 0 or turn == passes:
             finish_item(phases.finished)
             continue
         is_warm, has_bias = turn == 0, turn % 2 == 1
@@ -183,17 +169,17 @@ def _solve(
         if spheres is not None:
             begin, end = stretches[at, 1], stretches[at, 4]
             if is_warm:
-                warm_spheres(begin, end, spheres.rows, speed, moving)
+                balls.warm_spheres(begin, end, spheres.rows, speed, moving)
             elif has_bias:
-                solve_spheres(begin, end, spheres.rows, speed, moving, rates.bias)
+                balls.solve_spheres(begin, end, spheres.rows, speed, moving, rates.bias)
             else:
-                relax_spheres(begin, end, spheres.rows, speed, moving, rates.bias, storing)
+                balls.relax_spheres(begin, end, spheres.rows, speed, moving, rates.bias, storing)
         if manifolds is not None:
             begin, end = stretches[at, 2], stretches[at, 5]
             if is_warm:
-                warm_manifolds(begin, end, manifolds.rows, spins, moving)
+                flat.warm_manifolds(begin, end, manifolds.rows, spins, moving)
             else:
-                solve_manifolds(begin, end, manifolds.rows, spins, moving, rates.bias, (has_bias, *storing))
+                flat.solve_manifolds(begin, end, manifolds.rows, spins, moving, rates.bias, (has_bias, *storing))
         if layer == PARTS and not is_warm:
             if has_bias:
                 _move(first, last, speed, rates.h)
