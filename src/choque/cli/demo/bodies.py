@@ -36,15 +36,19 @@ def prepare() -> None:
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Simulate and record falling bodies, and verify the recording by simulating it again."""
+    from statistics import median
+
     from choque.record import Recorder, Recording, verify
 
     scene, steps = _scene(), STEPS // 4 if quick else STEPS
     world, path = scene.world(), folder / "bodies.choque"
-    contacts = 0
+    contacts, times = 0, []
     begin = perf_counter()
     with Recorder(path, world, dt=scene.dt, scene=scene.name, seed=scene.seed, camera=scene.camera) as recorder:
         for _ in range(steps):
-            contacts += world.step(scene.dt).contacts
+            report = world.step(scene.dt)
+            contacts += report.contacts
+            times.append(report.total_seconds)
             recorder.record()
     seconds = perf_counter() - begin
     with Recording(path) as recording:
@@ -53,8 +57,8 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     same = "simulated again, every frame is the same to the last bit" if repeats.is_equal else str(repeats)
     return Shown(
         sentence=(
-            f"{len(world)} spheres, capsules and walls, {steps} steps in {1e3 * seconds:.0f} ms with {contacts:,} "
-            f"contacts, recorded in {path.stat().st_size / 1024:.0f} KiB; {same}."
+            f"{len(world)} spheres, capsules and walls, {steps} steps of {1e3 * median(times):.2g} ms with "
+            f"{contacts:,} contacts, recorded in {path.stat().st_size / 1024:.0f} KiB; {same}."
         ),
         picture=picture,
         try_next="choque run bowling --record --video",

@@ -30,14 +30,18 @@ def prepare() -> None:
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Find all pairs, and check a sample of boxes by brute force."""
     import choque
+    from choque.lab.table import duration
     from choque.studio import draw_scene
 
     progress(0, 2, "computing")
     lower, upper = choque.scene.generate("uniform", QUICK if quick else COUNT).frame(0)
     choice = choque.explain(lower, upper)
-    begin = perf_counter()
-    pairs = choque.pairs(lower, upper)
-    seconds = perf_counter() - begin
+    times = []
+    for _ in range(3):  # the least time: other processes may be compiling during the first call
+        begin = perf_counter()
+        pairs = choque.pairs(lower, upper)
+        times.append(perf_counter() - begin)
+    seconds = min(times)
     progress(1, 2, "drawing")
     chart = folder / "boxes.png"
     draw_scene(chart, lower, upper, pairs, title=f"A cut through {len(lower):,} boxes")
@@ -48,8 +52,8 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     check = "equals" if met == found else "DIFFERS from"
     return Shown(
         sentence=(
-            f"{len(lower):,} boxes, all {len(pairs):,} overlapping pairs in {seconds:.2f} s by {choice.method}; for a "
-            f"sample of {len(sample)} boxes the result {check} brute force."
+            f"{len(lower):,} boxes, all {len(pairs):,} overlapping pairs in {duration(seconds)} by {choice.method}; "
+            f"for a sample of {len(sample)} boxes the result {check} brute force."
         ),
         picture=picture,
         chart=chart,
