@@ -21,10 +21,11 @@ PACKAGE = ROOT / "src" / "choque"
 COMPILED = {"kernel", "inline", "helper", "forceinline"}
 """The decorators of `choque._core.kernel`."""
 
-WANTED = 90.0
+WANTED = 92.0
 """Percent of the lines of kernels that must be reached."""
 
 TESTS = """
+_core/test_rounding.py
 _core/test_sort.py::test_distinct_pairs_of_any_number_of_partners_are_sorted[counting-40-8]
 _core/test_sort.py::test_distinct_pairs_of_any_number_of_partners_are_sorted[counting-40-9]
 _core/test_sort.py::test_distinct_pairs_of_any_number_of_partners_are_sorted[counting-40-65]
@@ -34,29 +35,48 @@ _core/test_sort.py::test_radix_sort_orders_by_the_bits_asked_for_and_keeps_the_o
 bounds/test_boxes.py bounds/test_kdops.py bounds/test_oriented.py bounds/test_oriented_fit.py
 bounds/test_spheres.py
 boxes/test_plain_python.py
-broad/test_sap_kdop.py broad/test_survey.py
+broad/test_sap_kdop.py broad/test_survey.py broad/test_auto.py::test_the_table_decides
 cli/test_doctor.py::test_a_call_of_the_warm_up_works
 dynamics/test_impulse.py dynamics/test_soft_step_rows.py
+dynamics/test_soft_step.py::test_a_ball_that_slides_begins_to_roll_at_five_sevenths_of_its_speed
+dynamics/test_soft_step.py::test_a_stack_of_ten_stands_and_falls_asleep
 dynamics/test_locked_axes.py::test_a_free_body_keeps_its_momentum_along_free_axes_and_has_none_along_others
 dynamics/test_locked_axes.py::test_a_turning_door_takes_the_angular_momentum_of_the_ball_that_hits_it
 dynamics/test_locked_axes.py::test_groups_and_masks_say_which_bodies_meet
 interest/test_areas.py interest/test_baselines.py
 kinetic/test_pure_kinetic.py kinetic/test_slots.py
-lab/methods/test_bsp.py lab/methods/test_grid_cells.py lab/methods/test_kd_tree.py
+lab/methods/test_bsp.py lab/methods/test_grid_cells.py lab/methods/test_kd_tree.py lab/methods/test_octree.py
+lab/methods/test_multi_sap.py::test_duplicates_are_the_pairs_met_in_further_cells
+lab/methods/test_multi_sap.py::test_each_cell_is_swept_along_its_own_axis
+meshes/test_mesh_poses.py::test_a_mesh_inside_another_collides_if_they_are_solids
+meshes/test_mesh_poses.py::test_points_are_inside_a_box_exactly_up_to_its_faces
+meshes/test_mesh_poses.py::test_rays_through_edges_and_corners_count_once
+meshes/test_mesh_poses.py::test_the_clearance_of_vertices_is_that_of_every_triangle
+meshes/test_mesh_poses.py::test_the_penetration_of_boxes_is_the_least_overlap
 narrow/test_advancement.py narrow/test_contact_cases.py narrow/test_epa.py narrow/test_find.py narrow/test_gjk.py
 narrow/test_polygons.py narrow/test_pure_convex.py
 narrow/test_mesh_bodies.py::test_spheres_touch_the_nearest_triangle
 narrow/test_mesh_bodies.py::test_meshes_planes_and_tiles_touch_a_mesh
-neighbors/test_find.py
+neighbors/test_find.py neighbors/test_kept.py::test_offsets_and_quantities
 record/test_poses.py
 scale/test_tiling.py
 studio/test_raster.py::test_a_small_picture_holds_every_kind_of_body_and_line
 studio/test_raster.py::test_nearest_surfaces_are_those_that_rays_meet_first[0]
 theses/evm/test_study.py theses/evm/test_triangles.py theses/fingsics/test_contact_rules.py
+theses/fingsics/test_response.py theses/fingsics/test_world.py::test_bounds_are_those_of_the_original
+theses/fingsics/test_world.py::test_a_world_of_the_engine_uses_its_methods
+theses/fingsics/test_world.py::test_counts_of_the_filter_are_reported
+theses/fingsics/test_world.py::test_sweep_follows_small_motions_exactly
 theses/interest/test_broad_phase.py theses/interest/test_polygons.py
+theses/interest/test_repeated_pairs.py::test_scanning_keeps_the_first_of_each_key
 theses/kdop/test_body_points.py theses/kdop/test_shape_matching.py
+theses/kinetic/test_billiards.py::test_head_on_and_oblique_collisions
+theses/kinetic/test_billiards.py::test_a_ball_between_two_walls_under_gravity
+theses/kinetic/test_billiards.py::test_ball_at_rest_on_the_floor_is_hit_at_the_right_time_and_without_loss
+theses/kinetic/test_billiards.py::test_row_of_balls_on_a_high_floor_comes_to_rest_again
 volumes/test_booleans.py volumes/test_bundles.py volumes/test_collision.py volumes/test_distance.py
 volumes/test_surface.py volumes/test_voxelise.py
+volumes/test_transforms.py::test_turning_a_body_is_counted_and_moving_it_is_free
 world/test_pure_world.py world/test_queries.py
 world/test_meshes_in_worlds.py::test_a_ball_in_a_valley_rests_on_both_slopes
 world/test_meshes_in_worlds.py::test_impulses_and_sensors_see_meshes
@@ -66,6 +86,7 @@ test_pure_python.py
 """Tests that end in seconds as plain Python, but for those named in `LONG`."""
 
 LONG = """
+test_nested_boxes_do_not_fill_the_memory test_result_does_not_depend_on_the_order_of_bodies
 works[volumes] works[interest] suppression
 test_a_sweep_after_any_history test_one_body_costs_the_same_among_few_and_among_many
 test_shapes_overlap_what_all_pairs_say test_nearest_bodies_are_those_of_the_closed_forms
