@@ -125,6 +125,12 @@ def test_the_links_of_the_first_pages_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+def test_the_list_for_language_models_links_to_pages() -> None:
+    targets = links((DOCS / "llms.txt").read_text())
+    assert len(targets) > 20
+    assert [target for target in targets if not (DOCS / target).with_suffix(".md").exists()] == []
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=name_of)
 def test_no_line_of_code_is_cut_off_on_a_screen(page: Path) -> None:
     blocks = [block["text"] for block in BLOCK.finditer(page.read_text()) if block["language"] in ("python", "sh")]
