@@ -41,7 +41,7 @@ ISLANDS = np.array(
 ASLEEP: Rgb = (34, 40, 54)
 """What the colours of sleeping bodies are dimmed to, by `DIMMED`."""
 
-DIMMED = 0.5
+DIMMED = 0.38
 
 STATIC: Rgb = (110, 116, 128)
 PICKED: Rgb = (255, 235, 60)

@@ -58,6 +58,16 @@ PANELS_A_SECOND = 4.0
 """How often panels and plots are updated while a run plays."""
 
 
+COMMON = ("auto", "grid", "bvh", "sap-direct", "sap-incremental", "sap-kdop", "brute")
+"""Broad phases that are listed first."""
+
+
+def _methods() -> list[str]:
+    """Return the names of all broad phases, the common ones first."""
+    names = broad.names()
+    return [*(name for name in COMMON if name in names), *(name for name in names if name not in COMMON)]
+
+
 class WorldView(BodiesView):
     """Shows a run and sends it commands.
 
@@ -302,7 +312,7 @@ class WorldView(BodiesView):
         with page.tab("Methods"):
             page.text("*After a change the run continues from the same state.*")
             self._choices = {
-                "broad": page.choice("Broad phase", broad.names(), now.broad, lambda word: self.switch(broad=word)),
+                "broad": page.choice("Broad phase", _methods(), now.broad, lambda word: self.switch(broad=word)),
                 "bounds": page.choice(
                     "Bounds", [DEFAULT_BOUNDS, *bounds_names()], now.bounds or DEFAULT_BOUNDS, self._switch_bounds
                 ),
@@ -313,7 +323,7 @@ class WorldView(BodiesView):
             }
             page.number("Last frame", self._last_frame or 0, self.set_last_frame, lowest=0, step=1, hint="0: none.")
             with page.folder("Second method"):
-                self._second_choice = page.choice("Compare with", [NONE, *broad.names()], NONE, self.compare)
+                self._second_choice = page.choice("Compare with", [NONE, *_methods()], NONE, self.compare)
                 self._second_text = page.html()
             with page.folder("Cost model of the Fingsics thesis", is_open=False):
                 self._cost_text = page.html()
