@@ -42,7 +42,6 @@ CASES = {
     "lab run comparison --quick --output run --cluster tcp://host:8786": "lab",
     "picture boxes.npy out.png": "lab",
     "picture --study kinetic three-objects out.png": "lab",
-    "picture vertebra-and-screw out.png": "video",
     "video bowling out.mp4": "video",
     "video --study kinetic three-objects out.gif": "lab",
     "view bowling --no-browser": "view",
