@@ -29,7 +29,7 @@ BANDS = 4
 LINE_WIDTH = 1.2
 """Width of lines [pixels]."""
 
-SHADOW_SIDE = 1024
+SHADOW_SIDE = 768
 """Side of the shadow map [samples] for each of one or two samples a pixel."""
 
 IN_FRONT = 1e-3

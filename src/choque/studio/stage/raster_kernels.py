@@ -434,7 +434,7 @@ def _color_of_line(
 def _light_share(px: float, py: float, pz: float, own: Integer, paint: Paint, light: View) -> float:
     """Return how much light reaches a point of the body ``own``: a weighted share of 16 samples of the shadow map.
 
-    Edges of shadows are about three samples wide. Where eight of the samples agree, they decide.
+    Edges of shadows are about three samples wide. Where the outer corners and a middle sample agree, they decide.
     """
     side, to_light = light.seen.shape[0], paint.to_light
     if side == 0:
@@ -451,13 +451,12 @@ def _light_share(px: float, py: float, pz: float, own: Integer, paint: Paint, li
     column, row = int(left), int(top)
     across, down = u - left, v - top
     near = SELF_SHADOW / qz
-    bright = 0
-    for at in range(8):  # the outer corners, and the four nearest samples
-        y = row + (3 * (at >> 1 & 1) - 1 if at < 4 else at >> 1 & 1)
-        x = column + (3 * (at & 1) - 1 if at < 4 else at & 1)
-        bright += _is_lit(y, x, near, own, paint, light)
-    if bright in (0, 8):
-        return bright / 8.0
+    is_bright, agree = _is_lit(row, column, near, own, paint, light), True
+    for at in range(4):
+        y, x = row + 3 * (at >> 1) - 1, column + 3 * (at & 1) - 1
+        agree = agree and _is_lit(y, x, near, own, paint, light) == is_bright
+    if agree:
+        return 1.0 if is_bright else 0.0
     share = 0.0
     for dy in range(4):
         high = (1.0 - down, 2.0 - down, 1.0 + down, down)[dy]
