@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import choque
+from choque.scene import body_scene, box_scene
 
 SOURCE = Path(choque.__file__).parent
 
@@ -50,8 +51,10 @@ WITH_EXAMPLES = [path.relative_to(SOURCE) for path in sorted(SOURCE.rglob("*.py"
 def test_the_examples_of_a_module_print_what_they_say(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With ``choque`` and ``np`` imported, as readers have them."""
+    """With ``choque`` and ``np`` imported, as readers have them; what an example registers is forgotten."""
     monkeypatch.chdir(tmp_path)
+    for generators in (body_scene.GENERATORS, box_scene.GENERATORS):
+        monkeypatch.setattr(generators, "_registered", dict(generators._registered))
     module = importlib.import_module(".".join(("choque", *path.with_suffix("").parts)).removesuffix(".__init__"))
     given = {"choque": choque, "np": np}
     assert doctest.testmod(module, extraglobs=given, optionflags=doctest.ELLIPSIS).failed == 0

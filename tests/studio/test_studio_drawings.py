@@ -276,7 +276,7 @@ def test_rockets_look_different_and_collide_as_capsules() -> None:
     assert found[True][3] >= found[False][3] == 1.5
 
 
-@pytest.mark.parametrize(("name", "sees_floor"), [("one-of-each", True), ("crossing-tiles", False)])
+@pytest.mark.parametrize(("name", "sees_floor"), [("bounce", True), ("crossing-tiles", False)])
 def test_the_camera_shows_the_floor_unless_it_is_far(name: str, sees_floor: bool) -> None:
     loaded = scene.find_bodies(name)
     bodies = loaded.world().bodies
