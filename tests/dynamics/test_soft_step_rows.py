@@ -109,9 +109,9 @@ def test_rows_on_vectors_are_made_as_plain_python_makes_them(last: int) -> None:
     """Manifolds of one to four points, of moving bodies and static ones; all other places are left as they were."""
     random = np.random.default_rng(last)
     turns = np.linalg.qr(random.normal(size=(13, 3, 3)))[0]
-    arms, found = random.normal(size=(4, 27)), random.normal(size=(4, 22))
+    arms, found = random.normal(size=(4, 27)), random.normal(size=(4, 24))
     arms[:, :3] /= np.linalg.norm(arms[:, :3], axis=1, keepdims=True)
-    found[:, 4:] = turns[:8].reshape(4, 18)
+    found[:, 6:] = turns[:8].reshape(4, 18)
     marks = np.zeros((4, 5), np.uint32)
     marks[:, 4] = random.permutation(4) + 1
     for row, count in enumerate(marks[:, 4]):
@@ -120,7 +120,10 @@ def test_rows_on_vectors_are_made_as_plain_python_makes_them(last: int) -> None:
     ball, pull = np.abs(random.normal(size=(5, 8))), random.normal(size=(5, 4))
     ball[4, 5] = pull[:, 3] = 0.0
     pairs = np.array([[0, 1], [2, 4], [3, 0], [4, 1]], np.int32)
-    given = (pose, random.normal(size=(5, 9)), ball, pull), (pairs, marks, found, arms)
+    given = (
+        (pose, random.normal(size=(5, 9)), ball, pull),
+        (pairs, np.array([2, 0, 3, 1], np.int32), marks, found, arms),
+    )
     speed, (one, other) = _bodies(random, 5), np.full((2, 4, rows.WIDTH), 7.0, np.float32)
     _make(speed, one, *given, last)
     getattr(make_rows, "plain", make_rows)(speed, other, *given, LIVE, 0, last)

@@ -131,6 +131,14 @@ class Response(ABC):
         if state:
             raise InvalidInput(f"The response {self.name!r} has no memory; it was given {', '.join(state)}.")
 
+    def mark(self) -> object:
+        """Return the memory before a step, for `return_to`; by default `state`."""
+        return self.state()
+
+    def return_to(self, mark: Any) -> None:
+        """Return to the memory of a `mark`, after a step that failed."""
+        self.restore(mark)
+
 
 @dataclass(frozen=True, eq=False)
 class Events:

@@ -194,7 +194,7 @@ class Before:
         for kept, column in zip(self._columns, columns, strict=True):
             kept[...] = column
         self._step = (world._frame, world._time, world._dt, world._latest, world._latest_ids, world._sensed)
-        self._detected, self._memory = world._detection.mark(), world._response.state()
+        self._detected, self._memory = world._detection.mark(), world._response.mark()
 
     def poses(self) -> tuple[Floats, Floats]:
         """Return the positions and rotations that were kept."""
@@ -206,7 +206,7 @@ class Before:
             column[...] = kept
         world._frame, world._time, world._dt, world._latest, world._latest_ids, world._sensed = self._step
         world._detection.return_to(self._detected)
-        world._response.restore(self._memory)
+        world._response.return_to(self._memory)
 
 
 def _moved_columns(bodies: Bodies) -> tuple[Floats, ...]:

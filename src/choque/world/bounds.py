@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from choque._core import memory
 from choque._core.kernel import kernel
 from choque._core.registry import Registry
-from choque._core.types import F64, Floats
+from choque._core.threads import over_ranges
+from choque._core.types import F64, I8, Floats, Integer, Pairs
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.broad import find
 from choque.errors import InvalidInput
 from choque.narrow.extents import bound, bound_boxes, bound_oriented, bound_slabs, bound_spheres
+from choque.narrow.shapes import SPHERE
 from choque.world.bodies import Bodies
+
+AHEAD = 0.06  # wider bounds reach ahead of a moving body by its way in this time, so that it leaves them later [s]
+RARE = 4  # bodies faster than the mean by this factor look ahead that much farther
+AHEAD_LIMIT = 8.0  # and by no more than its margin times this: more candidates would cost more than searching again
+
+Surroundings: TypeAlias = "tuple[Floats, Floats, Floats, Floats, Floats]"
+"""Boxes of bodies, lower and upper (n, 3), how far they reach beyond these (n,), and their outer boxes."""
 
 Maker = Callable[[Bodies, int], Bounds]
 """Returns the bounding volumes of bodies; the second argument is the number of threads."""
@@ -111,20 +120,44 @@ def widened(bounds: Bounds, by: Floats) -> Bounds:
     )
 
 
-def stretched(lower: Floats, upper: Floats, by: Floats, way: Floats) -> tuple[Floats, Floats]:
-    """Return boxes that reach farther by ``by`` (n,) every way, and by ``way`` (n, 3) in its direction."""
-    around = memory.empty(lower.shape, lower.dtype), memory.empty(upper.shape, upper.dtype)
-    _stretch(lower, upper, by, way, *around)
-    return around
+def surrounding(boxes: Boxes, velocity: Floats, near: Floats, fat: Floats, thread_count: int) -> Boxes:
+    """Return boxes that reach farther by ``near`` + ``fat`` (n,) every way, and ahead of a moving body.
+
+    Ahead by its way in a few steps, at most `AHEAD_LIMIT` times its margin; farther for bodies that are much faster
+    than most: one ball that rolls must not make all others be searched again.
+    """
+    around = (memory.empty(boxes.lower.shape, boxes.lower.dtype) for _ in range(2))
+    made = Boxes.unchecked(*around)
+    given = (boxes.lower, boxes.upper, made.lower, made.upper)
+    over_ranges(_surround, len(near), thread_count, given, velocity, (near, fat), RARE * _mean_speed(velocity))
+    return made
 
 
 @kernel
-def _stretch(lower: Floats, upper: Floats, by: Floats, way: Floats, low: Floats, high: Floats) -> None:
-    for row in range(by.size):
+def _mean_speed(velocity: Floats) -> float:
+    """Return the mean of the greatest components of velocities (n, 3)."""
+    total = 0.0
+    for row in range(velocity.shape[0]):
+        x, y, z = abs(velocity[row, 0]), abs(velocity[row, 1]), abs(velocity[row, 2])
+        total += np.float64(max(x, max(y, z)))
+    return total / max(1, velocity.shape[0])
+
+
+@kernel
+def _surround(
+    first: Integer, last: Integer, boxes: tuple[Any, ...], velocity: Floats, margins: tuple[Any, Any], rare: float
+) -> None:
+    lower, upper, low, high = boxes
+    near, fat = margins
+    for row in range(first, last):
+        margin = np.float64(near[row]) + np.float64(fat[row])
+        x, y, z = abs(velocity[row, 0]), abs(velocity[row, 1]), abs(velocity[row, 2])
+        steps = RARE if np.float64(max(x, max(y, z))) > rare else 1
+        most = AHEAD_LIMIT * margin * steps
         for axis in range(3):
-            ahead = way[row, axis]
-            low[row, axis] = lower[row, axis] - by[row] + min(ahead, ahead - ahead)
-            high[row, axis] = upper[row, axis] + by[row] + max(ahead, ahead - ahead)
+            way = min(max(np.float64(velocity[row, axis]) * AHEAD * steps, -most), most)
+            low[row, axis] = lower[row, axis] - margin + min(way, 0.0)
+            high[row, axis] = upper[row, axis] + margin + max(way, 0.0)
 
 
 @kernel
@@ -138,6 +171,49 @@ def leave(lower: Floats, upper: Floats, by: Floats, outer_lower: Floats, outer_u
             ):
                 return True
     return False
+
+
+def without_far_spheres(pairs: Pairs, kind: I8, around: Surroundings, thread_count: int) -> Pairs:
+    """Drop candidates of which one is a sphere that stays far from the other while both stay in their outer boxes.
+
+    Boxes of spheres that are diagonal neighbours overlap, the spheres do not: a quarter of the candidates of a lattice
+    of spheres are left, two thirds of those of a heap. O(m).
+    """
+    found = memory.empty(pairs.shape, np.int32)
+    parts = [
+        found[first:last]
+        for first, last in over_ranges(_drop_far, len(pairs), thread_count, pairs, kind, around, found)
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+@kernel
+def _drop_far(
+    first: Integer, last: Integer, pairs: Pairs, kind: I8, around: Surroundings, found: Pairs
+) -> tuple[int, int]:
+    """Write the pairs of ``first … last − 1`` that stay to the same rows of ``found``, and return which these are."""
+    lower, upper, near, outer_lower, outer_upper = around
+    at = first
+    for pair in range(first, last):
+        one, other = pairs[pair, 0], pairs[pair, 1]
+        is_near = True
+        for swap in range(2):
+            ball, body = (one, other) if swap == 0 else (other, one)
+            if kind[ball] != SPHERE:
+                continue
+            # How far the centre of the sphere stays from the outer box of the other body, or from its centre.
+            radius = 0.5 * (upper[ball, 0] - lower[ball, 0]) + near[ball]
+            both = 0.5 * (upper[body, 0] - lower[body, 0]) + near[body] if kind[body] == SPHERE else 0.0
+            square = 0.0
+            for axis in range(3):
+                ahead = (outer_lower[body, axis] + both) - (outer_upper[ball, axis] - radius)
+                behind = (outer_lower[ball, axis] + radius) - (outer_upper[body, axis] - both)
+                gap = max(np.float64(ahead), np.float64(behind))
+                square += gap * gap if gap > 0 else 0.0
+            is_near &= not square > (1.0 + 1e-5) * np.float64(radius + both) ** 2
+        found[at, 0], found[at, 1] = one, other
+        at += is_near
+    return first, at
 
 
 def bounds_names() -> list[str]:

@@ -23,18 +23,15 @@ from choque.broad.join import Task, join_boxes
 from choque.dynamics.response import Events, Solved
 from choque.narrow.pair import Contacts
 from choque.narrow.phase import KINDS, KindTally, NarrowPhase, tally_of
-from choque.narrow.shapes import Shapes
+from choque.narrow.shapes import SPHERE, Shapes
 from choque.world.bodies import Bodies
-from choque.world.bounds import Maker, box_bounds, find_bounds, leave, stretched, widened
+from choque.world.bounds import Maker, box_bounds, find_bounds, leave, surrounding, widened, without_far_spheres
 from choque.world.settings import Settings
 
 if TYPE_CHECKING:
     from choque.world.resident import ResidentSweep
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
-AHEAD = 0.06  # wider bounds reach ahead of a moving body by its way in this time, so that it leaves them later [s]
-RARE = 4  # bodies faster than the mean by this factor look ahead that much farther
-AHEAD_LIMIT = 8.0  # and by no more than its margin times this: more candidates would cost more than searching again
 
 Skin: TypeAlias = "Callable[[Bodies], tuple[Floats, Floats]]"
 """Returns how much wider the bounds of bodies are, as `Response.skin` does."""
@@ -247,13 +244,17 @@ class Detection:
 
     def _surround(self, bodies: Bodies, boxes: Boxes, skin: Skin, thread_count: int) -> _Outer:
         near, fat = (length.astype(bodies.dtype) for length in skin(bodies))
-        way = _way_ahead(bodies, near + fat)
-        around = Boxes.unchecked(*stretched(boxes.lower, boxes.upper, near + fat, way))
+        around = surrounding(boxes, bodies.velocity, near, fat, thread_count)
         if self.bound is box_bounds:
             pairs = self._candidates(bodies, around)
         else:
-            wider = near + fat + np.linalg.norm(way, axis=1).astype(bodies.dtype)
+            with np.errstate(invalid="ignore"):  # planes have no end
+                farther = np.maximum(boxes.lower - around.lower, around.upper - boxes.upper)
+            wider = np.maximum(np.linalg.norm(np.nan_to_num(farther), axis=1).astype(bodies.dtype), near + fat)
             pairs = self._candidates(bodies, widened(self.bound(bodies, thread_count), wider))
+        if (bodies.kind == SPHERE).any():
+            known = (boxes.lower, boxes.upper, near, around.lower, around.upper)
+            pairs = without_far_spheres(pairs, bodies.kind, known, thread_count)
         self._outer = _Outer(around.lower, around.upper, near, pairs)
         return self._outer
 
@@ -330,19 +331,6 @@ class Detection:
 
 def _filters(bodies: Bodies) -> tuple[NDArray[Any], ...]:
     return bodies.static.copy(), bodies.group.copy(), bodies.mask.copy()
-
-
-def _way_ahead(bodies: Bodies, fat: Floats) -> Floats:
-    """Return how far each body moves in a few steps (n, 3), at most ``AHEAD_LIMIT`` times its margin ``fat``.
-
-    Farther for bodies that are much faster than most: one ball that rolls must not make all others be searched again.
-    """
-    speed = np.abs(bodies.velocity).max(axis=1, initial=0)
-    with np.errstate(over="ignore"):  # of speeds near the greatest float; a step with such fails later, in a sentence
-        steps = np.where(speed * len(speed) > RARE * speed.sum(), RARE, 1).astype(bodies.dtype)[:, np.newaxis]
-    most = bodies.dtype.type(AHEAD_LIMIT) * fat[:, np.newaxis] * steps
-    way: Floats = np.clip(bodies.velocity * bodies.dtype.type(AHEAD) * steps, -most, most)
-    return way
 
 
 def _restored_outer(state: Mapping[str, NDArray[Any]], bodies: Bodies) -> _Outer | None:

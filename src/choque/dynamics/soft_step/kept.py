@@ -1,7 +1,7 @@
 """What the solver keeps of candidate pairs from step to step: their manifolds and impulses, in the order of the solver.
 
-When the candidates change, what a pair has kept moves to its new place in one merge of two sorted lists. There is no
-hash table, so that a saved world continues bit for bit.
+When the candidates change, what was kept of a pair is found in one merge of two sorted lists. There is no hash table,
+so that a saved world continues bit for bit.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ from choque.dynamics.soft_step import rows as flat_rows
 from choque.dynamics.soft_step import sphere_rows as ball_rows
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import HELD
-from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE, ManifoldRows
+from choque.dynamics.soft_step.making import NORMAL_ARMS, POSE, TURN_A, TURN_B
+from choque.dynamics.soft_step.manifolds import ManifoldRows
 from choque.dynamics.soft_step.spheres import LIVE, SLEEPING, SphereRows
 from choque.narrow.manifolds.solids import TRIANGLE
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CONVEX
 
 FEATURES, COUNT = 0, 4  # places in a row of `Kept.marks`: four features, and the number of points
+REACH_A, REACH_B = 4, 5  # places in a row of `Kept.pose`, beside `TURN_A` and `TURN_B`
 
 OTHER, BALL, STATIC_BALL, WALL = range(4)
 """What a body is to the rows of spheres: a sphere that moves, a static one at rest, a plane, tile or box at rest."""
 
 COLORS = 64  # colours of pairs: the bits of a number
+PLACE, OWNER, PART, ROLE = 32, 8, 0xFFFFFF, 0xFF  # how `known_bodies` packs: shifts of two numbers, masks of two
 UPRIGHT = 2.9696155  # the trace of a turn by ten degrees: a body that turns farther than that gets another manifold
 
 
@@ -44,57 +47,80 @@ class Kept(NamedTuple):
     # (k, 13): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling. Then
     # whether the bodies touched in the latest step, how fast they met in it, and rolling; of spheres nothing.
     held: F32
-    marks: U32  # (m, 5): see `FEATURES`
-    pose: F64  # (m, 22): where the bodies were when the manifold was found; not for spheres
-    # (m, 27): the normal, then x, y and z of the arms of A to four points, and those of B, in the axes of the world;
-    # zeros for points that are not there; not for spheres
+    home: I32  # (m,): the row of each pair in the columns below; empty for spheres, of which nothing more is kept
+    marks: U32  # (c, 5): see `FEATURES`
+    # (c, 24): where the bodies were when the manifold was found: their offset, how far they may move, how far the
+    # points are from their positions, and the rotation of each
+    pose: F64
+    # (c, 27): the normal, then x, y and z of the arms of A to four points, and those of B, in the axes of the world;
+    # zeros for points that are not there
     arms: F64
 
     @classmethod
-    def of(cls, keys: Keys, by_key: Rows, pairs: I32, is_round: bool, before: Self | None) -> Self:
-        """Return the pairs with what ``before`` kept of them."""
+    def none(cls) -> Self:
+        """Return that there are no pairs."""
+        nothing = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty((0, 2), np.int32), np.empty(0, np.int32)
+        return cls(*nothing, np.empty((0, HELD), np.float32), np.empty(0, np.int32), *_columns(0))
+
+    def followed_by(self, keys: Keys, by_key: Rows, pairs: I32, is_round: bool) -> Self:
+        """Return other pairs with what is kept of these.
+
+        What is kept of manifolds stays where it is: it has 412 bytes, and most pairs stay. A new pair takes a row that
+        none of these pairs has, so that a step that fails can return to them.
+        """
         count = len(keys)
-        wide = 0 if is_round else count
-        fresh = cls(
-            keys,
-            by_key,
-            pairs,
-            memory.empty(count, np.int32),
-            np.empty((0, HELD), np.float32) if before is None else before.held,
-            memory.empty((wide, 5), np.uint32),
-            memory.empty((wide, POSE), np.float64),
-            memory.empty((wide, NORMAL_ARMS), np.float64),
-        )
+        slot, home = memory.empty(count, np.int32), memory.empty(0 if is_round else count, np.int32)
+        columns, rows = self[-3:], len(self.home) + len(home)
+        if len(self.marks) < rows:
+            columns = _columns(rows + rows // 2)
+            for wider, column in zip(columns, self[-3:], strict=True):
+                wider[: len(column)] = column
+        after = self._make((keys, by_key, pairs, slot, self.held, home, *columns))
         if count:
-            _take_over(fresh if before is None else before, fresh, before is None)
-        return fresh
+            _take_over(self, after, np.zeros(len(after.marks), np.uint8))
+        return after
+
+    def packed(self, spare: int = 0) -> Self:
+        """Return copies of all that is kept, in the order of the pairs, with ``spare`` rows for more."""
+        columns = _columns(len(self.home) + spare)
+        for packed, column in zip(columns, self[-3:], strict=True):
+            packed[: len(self.home)] = column[self.home]
+        home = np.arange(len(self.home), dtype=np.int32)
+        return self._make((*self[:4], self.held.copy(), home, *columns))
+
+
+def _columns(count: int) -> tuple[U32, F64, F64]:
+    """Return the columns of what is kept of manifolds, not initialised."""
+    widths: tuple[tuple[int, Any], ...] = ((5, np.uint32), (POSE, np.float64), (NORMAL_ARMS, np.float64))
+    marks, pose, arms = (memory.empty((count, width), kind) for width, kind in widths)
+    return marks, pose, arms
 
 
 @kernel
-def arrange(
-    pairs: I32, ids: I32, role: U8, place: I32, owner: I32, starts: I64, made: tuple[Any, ...], work: tuple[Any, ...]
-) -> None:
+def arrange(pairs: I32, ids: I32, known: I64, starts: I64, made: tuple[Any, ...], work: tuple[Any, ...]) -> None:
     """Sort candidates by their sort, those of spheres first, then by the part that solves them, by colour, and by key.
 
-    ``pairs`` are rows of the world, sorted; ``place`` their rows in the solver, ``owner`` the part of each of these, −1
-    for static ones. ``starts`` (2, p + 2) becomes the first pair of each part, contacts between parts being the last
-    part. ``made`` are keys, places by key, and pairs of solver rows, both sorts behind each other.
+    ``pairs`` are rows of the world, sorted; ``known`` is what `known_bodies` returned. ``starts`` (2, p + 2) becomes
+    the first pair of each part, contacts between parts being the last part. ``made`` are keys, places by key, and pairs
+    of solver rows, both sorts behind each other.
 
     Pairs of one colour share no body that moves, so that a processor can begin a contact before it has finished the
     one before. Each pair gets the first colour that is free, in the order of the keys; the last colour takes all that
-    find none. ``work`` are the colour of each pair (m,), zeros for the colours that each body has (n, 4), and zeros for
-    the number of pairs by sort, part and colour (2, p + 1, `COLORS`).
+    find none. ``work`` are the place of each pair among the numbers of pairs (m,), zeros for the colours that each body
+    has (n, 4), and zeros for the number of pairs by sort, part and colour (2 * (p + 1) * `COLORS`,).
     """
     keys, by_key, solver_pairs = made
-    color, taken, counts = work
+    bins, taken, counts = work
     part_count = starts.shape[1] - 2
     for pair in range(pairs.shape[0]):
-        sort = _sort(role[pairs[pair, 0]], role[pairs[pair, 1]])
-        one, other = place[pairs[pair, 0]], place[pairs[pair, 1]]
-        part = _part(owner[one], owner[other], part_count)
+        one, other = known[pairs[pair, 0]], known[pairs[pair, 1]]
+        sort = _sort(one & ROLE, other & ROLE)
+        own, its = ((one >> OWNER) & PART) - 1, ((other >> OWNER) & PART) - 1
+        part = own if its < 0 or own == its else its if own < 0 else part_count
         layer = 2 * sort + (part == part_count)
-        both = taken[one, layer] if owner[one] >= 0 else np.uint64(0)
-        if owner[other] >= 0:
+        one, other = one >> PLACE, other >> PLACE
+        both = taken[one, layer] if own >= 0 else np.uint64(0)
+        if its >= 0:
             both |= taken[other, layer]
         free, bit = 0, np.uint64(1)
         while free < COLORS - 1 and both & bit:
@@ -102,45 +128,52 @@ def arrange(
             bit <<= np.uint64(1)
         taken[one, layer] |= bit
         taken[other, layer] |= bit
-        color[pair] = free
-        counts[sort, part, free] += 1
+        bins[pair] = ((sort * (part_count + 1) + part) * COLORS) + free
+        counts[bins[pair]] += 1
+    round_count = at = 0
     for sort in range(2):
         total = 0
         for part in range(part_count + 1):
             starts[sort, part] = total
-            for tint in range(COLORS):
-                here = counts[sort, part, tint]
-                counts[sort, part, tint] = total
+            for _ in range(COLORS):
+                here = counts[at]
+                counts[at] = total
                 total += here
+                at += 1
         starts[sort, part_count + 1] = total
-    round_count = starts[0, part_count + 1]
+        if sort == 0:
+            round_count = total
     seen = 0
     for pair in range(pairs.shape[0]):
-        one, other = pairs[pair, 0], pairs[pair, 1]
-        sort = _sort(role[one], role[other])
-        part = _part(owner[place[one]], owner[place[other]], part_count)
-        at = counts[sort, part, color[pair]]
-        counts[sort, part, color[pair]] += 1
+        sort = bins[pair] // ((part_count + 1) * COLORS)
+        at = counts[bins[pair]]
+        counts[bins[pair]] += 1
         rank = seen if sort == 0 else round_count + pair - seen
         seen += 1 - sort
         by_key[rank] = at
         at += sort * round_count
-        keys[at] = pair_key(ids[one], ids[other])
-        swaps = sort == 0 and role[one] != BALL
-        solver_pairs[at, 0], solver_pairs[at, 1] = place[other if swaps else one], place[one if swaps else other]
+        keys[at] = pair_key(ids[pairs[pair, 0]], ids[pairs[pair, 1]])
+        one, other = known[pairs[pair, 0]], known[pairs[pair, 1]]
+        swaps = sort == 0 and one & ROLE != BALL
+        solver_pairs[at, 0], solver_pairs[at, 1] = (
+            (other if swaps else one) >> PLACE,
+            (one if swaps else other) >> PLACE,
+        )
+
+
+def known_bodies(role: U8, place: I32, owner: I32) -> I64:
+    """Return what `arrange` reads of each body of the world as one number: its row in the solver, part, and role.
+
+    ``owner`` is the part of each row of the solver, −1 for static bodies.
+    """
+    known: I64 = (place.astype(np.int64) << PLACE) | ((owner[place].astype(np.int64) + 1) << OWNER) | role
+    return known
 
 
 @helper
 def _sort(one: Integer, other: Integer) -> int:
     """Return 0 for two spheres, or a sphere and a static body at rest that is a plane, a tile or a box; else 1."""
     return 0 if (one == BALL and other != OTHER) or (other == BALL and one != OTHER) else 1
-
-
-@helper
-def _part(one: Integer, other: Integer, part_count: Integer) -> Any:
-    if one < 0 or one == other:
-        return other
-    return one if other < 0 else part_count
 
 
 def part_starts(pairs: I32, owner: I32, part_count: int) -> Rows:
@@ -151,28 +184,38 @@ def part_starts(pairs: I32, owner: I32, part_count: int) -> Rows:
 
 
 @kernel
-def _take_over(before: Kept, after: Kept, is_first: bool) -> None:
-    """Copy what ``before`` kept to where its pairs are ``after``; others begin with zeros."""
-    keys, by_key, _, slot, _, marks, pose, arms = after
+def _take_over(before: Kept, after: Kept, is_taken: U8) -> None:
+    """Find where ``before`` keeps what it knows of the pairs of ``after``; others begin with zeros.
+
+    ``is_taken`` are zeros, one for each row of what is kept of manifolds.
+    """
+    keys, by_key, _, slot, _, home, marks, pose, arms = after
     old_keys, old_by_key = before.keys, before.by_key
-    old_count = 0 if is_first else old_keys.size
     rank = 0
     for row in range(by_key.size):
         at = by_key[row]
-        while rank < old_count and old_keys[old_by_key[rank]] < keys[at]:
+        while rank < old_keys.size and old_keys[old_by_key[rank]] < keys[at]:
             rank += 1
-        is_old = rank < old_count and old_keys[old_by_key[rank]] == keys[at]
-        slot[at] = old_by_key[rank] if is_old else -1
-    for at in range(slot.size):  # in the order of memory: most pairs keep their neighbours
-        source = slot[at]
-        slot[at] = before.slot[source] if source >= 0 else -1
-        if marks.shape[0] > 0:
-            for column in range(marks.shape[1]):
-                marks[at, column] = before.marks[source, column] if source >= 0 else 0
-            for column in range(pose.shape[1]):
-                pose[at, column] = before.pose[source, column] if source >= 0 else 0.0
-            for column in range(arms.shape[1]):
-                arms[at, column] = before.arms[source, column] if source >= 0 else 0.0
+        is_old = rank < old_keys.size and old_keys[old_by_key[rank]] == keys[at]
+        slot[at] = before.slot[old_by_key[rank]] if is_old else -1
+        if home.size > 0:
+            home[at] = before.home[old_by_key[rank]] if is_old else -1
+    for pair in range(before.home.size):
+        is_taken[before.home[pair]] = 1
+    free = 0
+    for pair in range(home.size):
+        if home[pair] >= 0:
+            continue
+        while is_taken[free]:
+            free += 1
+        for column in range(marks.shape[1]):
+            marks[free, column] = 0
+        for column in range(pose.shape[1]):
+            pose[free, column] = 0.0
+        for column in range(arms.shape[1]):
+            arms[free, column] = 0.0
+        home[pair] = free
+        free += 1
 
 
 @kernel
@@ -185,38 +228,30 @@ def recycle(
     found, and neither turned by more than ten degrees. Of bodies that are apart nothing is computed until they may have
     come close.
     """
-    pairs, marks, found_pose, arms = kept.pairs, kept.marks, kept.pose, kept.arms
+    pairs, home, marks, found_pose = kept.pairs, kept.home, kept.marks, kept.pose
     pose = bodies.pose
     for pair in range(first, last):
-        a, b = pairs[pair, 0], pairs[pair, 1]
+        a, b, at = pairs[pair, 0], pairs[pair, 1], home[pair]
         is_live[pair] = is_stale[pair] = 0
         if not (awake[a] or awake[b]):
             is_live[pair] = SLEEPING
             continue
-        allowed = found_pose[pair, 3]
+        allowed = found_pose[at, 3]
         is_stale[pair] = 1
         if allowed > 0:
             way = 0.0
             for axis in range(3):
-                way += (pose[b, axis] - pose[a, axis] - found_pose[pair, axis]) ** 2
+                way += (pose[b, axis] - pose[a, axis] - found_pose[at, axis]) ** 2
             trace_a = trace_b = 0.0
             for part in range(9):
-                trace_a += pose[a, 3 + part] * found_pose[pair, 4 + part]
-                trace_b += pose[b, 3 + part] * found_pose[pair, 13 + part]
-            reach_a, reach_b = arms[pair, 25], arms[pair, 26]
-            if marks[pair, COUNT] > 0:
-                reach_a = reach_b = 0.0
-                for point in range(marks[pair, COUNT]):
-                    at = 3 + point
-                    reach_a = max(reach_a, arms[pair, at] ** 2 + arms[pair, at + 4] ** 2 + arms[pair, at + 8] ** 2)
-                    at += 12
-                    reach_b = max(reach_b, arms[pair, at] ** 2 + arms[pair, at + 4] ** 2 + arms[pair, at + 8] ** 2)
-                reach_a, reach_b = math.sqrt(reach_a), math.sqrt(reach_b)
+                trace_a += pose[a, 3 + part] * found_pose[at, TURN_A + part]
+                trace_b += pose[b, 3 + part] * found_pose[at, TURN_B + part]
             turn_a, turn_b = math.sqrt(max(3.0 - trace_a, 0.0)), math.sqrt(max(3.0 - trace_b, 0.0))
-            is_near = math.sqrt(way) + turn_a * reach_a + turn_b * reach_b < allowed
-            if is_near and (marks[pair, COUNT] == 0 or (trace_a > UPRIGHT and trace_b > UPRIGHT)):
+            is_near = math.sqrt(way) + turn_a * found_pose[at, REACH_A] + turn_b * found_pose[at, REACH_B] < allowed
+            has_points = marks[at, COUNT] > 0
+            if is_near and (not has_points or (trace_a > UPRIGHT and trace_b > UPRIGHT)):
                 is_stale[pair] = 0
-                is_live[pair] = marks[pair, COUNT] > 0
+                is_live[pair] = has_points
 
 
 @helper
@@ -234,41 +269,48 @@ def adopt(
     rows: Rows, found: ContactArrays, kept: Kept, bodies: SolverBodies, extent: Floats, tolerance: float, is_live: Any
 ) -> None:
     """Keep the manifolds ``found`` of the pairs ``rows``; points whose feature was there before keep their impulse."""
-    pairs, slot, held = kept.pairs, kept.slot, kept.held
+    pairs, slot, held, home = kept.pairs, kept.slot, kept.held, kept.home
     marks, found_pose, arms = kept.marks, kept.pose, kept.arms
     _, normal, points, separations, features, point_count = found
     pose, near = bodies.pose, bodies.near
     for row in range(rows.size):
         pair = rows[row]
-        a, b = pairs[pair, 0], pairs[pair, 1]
-        count, before, at = np.int64(point_count[row]), np.int64(marks[pair, COUNT]), slot[pair]
+        a, b, own, at = pairs[pair, 0], pairs[pair, 1], home[pair], slot[pair]
+        count, before = np.int64(point_count[row]), np.int64(marks[own, COUNT])
         if at >= 0:
             old = (held[at, 0], held[at, 1], held[at, 2], held[at, 3])
             for point in range(4):
                 held[at, point] = 0.0
             for point in range(count):
                 for other in range(before):
-                    if features[row, point] == marks[pair, FEATURES + other]:
+                    if features[row, point] == marks[own, FEATURES + other]:
                         held[at, point] = old[other]
         for point in range(count):
-            marks[pair, FEATURES + point] = features[row, point]
-        marks[pair, COUNT] = count
+            marks[own, FEATURES + point] = features[row, point]
+        marks[own, COUNT] = count
         is_live[pair] = count > 0
         for axis in range(3):
-            found_pose[pair, axis] = pose[b, axis] - pose[a, axis]
+            found_pose[own, axis] = pose[b, axis] - pose[a, axis]
         for part in range(9):
-            found_pose[pair, 4 + part], found_pose[pair, 13 + part] = pose[a, 3 + part], pose[b, 3 + part]
+            found_pose[own, TURN_A + part], found_pose[own, TURN_B + part] = pose[a, 3 + part], pose[b, 3 + part]
         if count == 0:
-            found_pose[pair, 3] = separations[row, 0] - (near[a] + near[b])
-            arms[pair, 25], arms[pair, 26] = _reach(bodies, extent, a), _reach(bodies, extent, b)
+            found_pose[own, 3] = separations[row, 0] - (near[a] + near[b])
+            found_pose[own, REACH_A], found_pose[own, REACH_B] = _reach(bodies, extent, a), _reach(bodies, extent, b)
             continue
-        found_pose[pair, 3] = min(tolerance, 4.0 * min(near[a], near[b]))
+        found_pose[own, 3] = min(tolerance, 4.0 * min(near[a], near[b]))
         for axis in range(3):
-            arms[pair, axis] = normal[row, axis]
-            for point in range(4):
+            arms[own, axis] = normal[row, axis]
+        found_pose[own, REACH_A] = found_pose[own, REACH_B] = 0.0
+        for point in range(4):
+            long_a = long_b = 0.0
+            for axis in range(3):
                 at, half = 3 + 4 * axis + point, 0.5 * separations[row, point] * normal[row, axis]
-                arms[pair, at] = points[row, point, axis] - half - pose[a, axis] if point < count else 0.0
-                arms[pair, at + 12] = points[row, point, axis] + half - pose[b, axis] if point < count else 0.0
+                arm_a = points[row, point, axis] - half - pose[a, axis] if point < count else 0.0
+                arm_b = points[row, point, axis] + half - pose[b, axis] if point < count else 0.0
+                arms[own, at], arms[own, at + 12] = arm_a, arm_b
+                long_a, long_b = long_a + arm_a * arm_a, long_b + arm_b * arm_b
+            found_pose[own, REACH_A] = max(found_pose[own, REACH_A], math.sqrt(long_a))
+            found_pose[own, REACH_B] = max(found_pose[own, REACH_B], math.sqrt(long_b))
 
 
 @kernel
@@ -306,13 +348,13 @@ def list_contacts(
     bodies: SolverBodies,
     spheres: SphereRows,
     manifolds: ManifoldRows,
-    live: Rows,
+    homes: I32,
     arms: Floats,
     found: ContactArrays,
 ) -> None:
     """Write the contacts of spheres, then the manifolds, as they were at the start of the step.
 
-    ``live`` are the rows of ``arms``, the normals and arms that are kept, of the manifolds.
+    ``homes`` are the rows of ``arms``, the normals and arms that are kept, of the manifolds.
     """
     pairs, normal, points, separations, _, point_count = found
     pose, size = bodies.pose, bodies.size
@@ -334,5 +376,5 @@ def list_contacts(
             gap = manifolds.row[t, flat_rows.GAP + point]
             separations[place, point] = gap
             for axis in range(3):
-                arm = arms[live[t], 3 + 4 * axis + point]
+                arm = arms[homes[t], 3 + 4 * axis + point]
                 points[place, point, axis] = pose[a, axis] + arm + 0.5 * gap * normal[place, axis]

@@ -15,6 +15,11 @@ from choque.dynamics.soft_step import rows as spot
 from choque.dynamics.soft_step.four import AT_ONCE, SCALE, V, W
 from choque.dynamics.soft_step.rows import Manifold
 
+NORMAL_ARMS = 27
+"""Numbers that are kept for a manifold: its normal, and for each point the arms from the centres of both bodies."""
+
+POSE, TURN_A, TURN_B = 24, 6, 15  # and for the pose it was found in; the places of both rotations among them
+
 
 class _Maker(Manifold):
     """Writes the code that makes the rows of manifolds from what is kept of them."""
@@ -64,7 +69,7 @@ def _make(
     code: Code, speed: Any, rows: Any, bodies: list[Pointer], kept: list[Pointer], live: Any, t: Any, last: Any
 ) -> None:
     """Write the code of `make_rows`; the first row is made again in place of those that are not there."""
-    (pose, frame, ball, pull), (of_pairs, marks, found, arms) = bodies, kept
+    (pose, frame, ball, pull), (of_pairs, home, marks, found, arms) = bodies, kept
     builder, wanted = code.builder, [code.plus(t, place) for place in range(AT_ONCE)]
     ts = [builder.select(builder.icmp_signed("<", row, last), row, t) for row in wanted]
     pairs = [code.load(live, row) for row in ts]
@@ -72,6 +77,7 @@ def _make(
         [builder.sext(code.load(of_pairs, code.plus(code.times(pair, 2), side)), I64) for pair in pairs]
         for side in (0, 1)
     ]
+    pairs = [builder.sext(code.load(home, pair), I64) for pair in pairs]  # where the manifolds are kept
     four = _Maker(code, speed, rows, *zip(ts, *both, strict=True))
     add, sub, mul, div, select = four.add, four.sub, four.mul, builder.fdiv, builder.select
     number = ir.Constant(four.kind, [0.0, 1.0, 2.0, 3.0] * AT_ONCE)
@@ -81,12 +87,12 @@ def _make(
         points = builder.insert_element(points, count, I64(place))
     is_point = four.more(code.shuffle(points, points, [lane // 4 for lane in range(4 * AT_ONCE)]), number)
     # The gaps.
-    wide = four.three(four.load(arms, pairs, 27, 0))
-    far_a, far_b = ([four.load(arms, pairs, 27, at + 4 * axis) for axis in range(3)] for at in (3, 15))
+    wide = four.three(four.load(arms, pairs, NORMAL_ARMS, 0))
+    far_a, far_b = ([four.load(arms, pairs, NORMAL_ARMS, at + 4 * axis) for axis in range(3)] for at in (3, 15))
     seen = []
-    for body, place in zip(both, (4, 13), strict=True):
+    for body, place in zip(both, (TURN_A, TURN_B), strict=True):
         own = four.three(four.sum_of(four.matrix(pose, body, 12, 3), four.lanes(wide)))
-        seen.append(four.lanes(four.through(four.matrix(found, pairs, 22, place), own)))
+        seen.append(four.lanes(four.through(four.matrix(found, pairs, POSE, place), own)))
     offset = sub(four.load(pose, both[1], 12, 0), four.load(pose, both[0], 12, 0))
     gap = four.narrow(add(four.dot(wide, offset), sub(four.sum_of(seen[1], far_b), four.sum_of(seen[0], far_a))))
     gap = four.put(select(is_point, gap, four.zero), spot.GAP, 4)
@@ -159,13 +165,13 @@ def make_rows(speed: Array, rows: Array, bodies: Arrays, kept: Arrays, live: Arr
 
     Normals and arms stay as they were found; only the gaps follow the bodies: if normals turned along with a body, tall
     stacks would buckle. ``bodies`` are the columns pose, frame, ball and pull of `SolverBodies`; ``kept`` are pairs,
-    marks, pose and arms of `Kept`.
+    home, marks, pose and arms of `Kept`.
     """
-    pairs, marks, found, arms = kept
+    pairs, home, marks, found, arms = kept
     for row in range(t, min(t + AT_ONCE, last)):
         pair = live[row]
-        a, b = pairs[pair]
-        _make_row(rows[row], arms[pair], found[pair], (speed, *bodies), a, b, marks[pair, 4])
+        (a, b), at = pairs[pair], home[pair]
+        _make_row(rows[row], arms[at], found[at], (speed, *bodies), a, b, marks[at, 4])
 
 
 # Plain Python
@@ -180,7 +186,7 @@ def _make_row(row: Any, arms: Any, found: Any, bodies: Any, a: int, b: int, coun
     row[spot.CROSS : spot.CROSS + 12] = row[spot.JA : spot.JA + 12] = row[spot.JB : spot.JB + 12] = 0.0
     both, weights, signs = (a, b), (float(ball[a, 5] > 0), float(ball[b, 5] > 0)), (-1.0, 1.0)
     turns = [pose[body, 3:].reshape(3, 3) for body in both]
-    were = [found[4:13].reshape(3, 3), found[13:22].reshape(3, 3)]
+    were = [found[TURN_A:TURN_B].reshape(3, 3), found[TURN_B:].reshape(3, 3)]
     seen = [then @ now.T @ normal for then, now in zip(were, turns, strict=True)]
     mass, margin = ball[a, 5] ** 2 + ball[b, 5] ** 2, ball[a, 4] + ball[b, 4]
     frames = [frame[body].reshape(3, 3) for body in both]

@@ -43,11 +43,6 @@ from choque.dynamics.soft_step.rows import (
 )
 from choque.dynamics.soft_step.spheres import rebound
 
-NORMAL_ARMS = 27
-"""Numbers that are kept for a manifold: its normal, and for each point the arms from the centres of both bodies."""
-
-POSE = 22  # and the pose it was found in: the offset of the bodies, how far they may move, and the rotation of each
-
 BLOWS = 8
 """Rounds of rebound of a manifold: after one, the first points have taken more than the others, and the body spins."""
 
@@ -89,12 +84,12 @@ class ManifoldTask(NamedTuple):
 def prepare_manifolds(first: Integer, last: Integer, task: ManifoldTask, bodies: SolverBodies, moving: Integer) -> None:
     """Make the rows ``first … last − 1``."""
     _, _, pose, _, _, ball, speed, _, frame, pull, material = bodies
-    rows, live, (pairs, slot, held, marks, found_pose, arms) = task
+    rows, live, (pairs, slot, held, home, marks, found_pose, arms) = task
     a_row, b_row, count_row, row = rows[:4]
-    columns, what = (pose, frame, ball, pull), (pairs, marks, found_pose, arms)
+    columns, what = (pose, frame, ball, pull), (pairs, home, marks, found_pose, arms)
     for t in range(first, last):
         pair = live[t]
-        a, b, count, at = pairs[pair, 0], pairs[pair, 1], marks[pair, 4], slot[pair]
+        a, b, count, at = pairs[pair, 0], pairs[pair, 1], marks[home[pair], 4], slot[pair]
         a_row[t], b_row[t], count_row[t] = a, b, count
         if (t - first) % AT_ONCE == 0:
             make_rows(speed, row, columns, what, live, t, last)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,19 @@ from choque._core.types import I32, I64, U8, U32, Bools, Keys, Pairs, Rows
 from choque.dynamics.response import State
 from choque.dynamics.soft_step.four import HELD
 from choque.dynamics.soft_step.islands import Rest, wake_islands
-from choque.dynamics.soft_step.kept import BALL, COLORS, COUNT, OTHER, STATIC_BALL, WALL, Kept, arrange, part_starts
-from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE
+from choque.dynamics.soft_step.kept import (
+    BALL,
+    COLORS,
+    COUNT,
+    OTHER,
+    STATIC_BALL,
+    WALL,
+    Kept,
+    arrange,
+    known_bodies,
+    part_starts,
+)
+from choque.dynamics.soft_step.making import NORMAL_ARMS, POSE
 from choque.dynamics.soft_step.pieces import Pieces
 from choque.errors import InvalidInput
 from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
@@ -25,6 +37,9 @@ from choque.narrow.shapes import PLANE, SPHERE, TILE
 
 PART_BODIES, MOST_PARTS = 400, 32  # larger parts of the solver have fewer contacts between them, for one thread alone
 SORTED_FOR = 120  # steps after which bodies are sorted along the Morton curve again, when the candidates next change
+
+
+SAVED = tuple(part for part in Kept._fields if part != "home")  # in the order of the pairs
 
 
 class Memory:
@@ -54,8 +69,7 @@ class Memory:
         self.ids: I32 = np.empty(0, np.int32)
         self.static: U8 = np.empty(0, np.uint8)
         self.order: Rows = np.empty(0, np.int64)
-        nothing = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty((0, 2), np.int32)
-        self.spheres, self.manifolds = Kept.of(*nothing, True, None), Kept.of(*nothing, False, None)
+        self.spheres, self.manifolds = Kept.none(), Kept.none()
         self.rest = Rest(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32), np.empty((0, 3)), np.empty((0, 3)))
         self.steps = self.sorted_at = 0
         self.counts = (0, 0, 0)  # contacts of spheres, manifolds, and bodies that are awake, after the latest step
@@ -65,6 +79,12 @@ class Memory:
         self.pieces = Pieces()
         self._pairs: Pairs | None = None
         self._locked: Bools | None = None
+
+    def copy(self) -> Memory:
+        """Return a memory that does not change with this one; arrays are shared, for changes make others."""
+        made = copy(self)
+        made.pieces = copy(self.pieces)
+        return made
 
     @property
     def moving(self) -> int:
@@ -91,7 +111,8 @@ class Memory:
         elif self._pairs is None and self._knows(ids, pairs):
             self._pairs = given
             return
-        if not same_bodies or self.steps >= self.sorted_at + SORTED_FOR:
+        sorts = not same_bodies or self.steps >= self.sorted_at + SORTED_FOR
+        if sorts:
             self.order, self.sorted_at = _sorted_bodies(bodies, static), self.steps
         self.former = self.spheres, self.manifolds
         place = np.arange(len(ids), dtype=np.int32)
@@ -102,14 +123,16 @@ class Memory:
         keys, by_key = memory.empty(count, np.uint64), memory.empty(count, np.int64)
         rows = memory.empty((count, 2), np.int32)
         work = (
-            memory.empty(count, np.uint8),
+            memory.empty(count, np.int32),
             np.zeros((len(place), 4), np.uint64),
-            np.zeros((2, len(self.cuts), COLORS), np.int64),
+            np.zeros(2 * len(self.cuts) * COLORS, np.int64),
         )
-        arrange(pairs, ids, roles, place, owner, starts, (keys, by_key, rows), work)
+        arrange(pairs, ids, known_bodies(roles, place, owner), starts, (keys, by_key, rows), work)
         self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
-        self.spheres = Kept.of(keys[:split], by_key[:split], rows[:split], True, self.spheres)
-        self.manifolds = Kept.of(keys[split:], by_key[split:], rows[split:], False, self.manifolds)
+        self.spheres = self.spheres.followed_by(keys[:split], by_key[:split], rows[:split], True)
+        self.manifolds = self.manifolds.followed_by(keys[split:], by_key[split:], rows[split:], False)
+        if sorts:
+            self.manifolds = self.manifolds.packed(spare=count)
         self._pairs = given
 
     def _knows(self, ids: U32, pairs: Pairs) -> bool:
@@ -165,7 +188,7 @@ class Memory:
     # Saved worlds
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all that is kept between steps; the arrays must not be written to."""
+        """Return copies of all that is kept between steps."""
         if not len(self.ids):
             return {}
         found: dict[str, NDArray[Any]] = {
@@ -174,8 +197,8 @@ class Memory:
             "order": self.order,
             "steps": np.array([self.steps, self.sorted_at, *self.counts]),
         }
-        for name, kept in (("sphere", self.spheres), ("manifold", self.manifolds)):
-            found |= {f"{name}.{part}": array for part, array in kept._asdict().items()}
+        for name, packed in (("sphere", self.spheres.packed()), ("manifold", self.manifolds.packed())):
+            found |= {f"{name}.{part}": getattr(packed, part) for part in SAVED}
         return found | {f"rest.{part}": array for part, array in self.rest._asdict().items()} | self.pieces.state()
 
     @classmethod
@@ -189,8 +212,9 @@ class Memory:
         made.ids, made.static, made.order = state["ids"], state["static"], state["order"]
         made.steps, made.sorted_at, *counts = (int(number) for number in state["steps"])
         made.counts = (counts[0], counts[1], counts[2])
-        made.spheres = Kept(*(state[f"sphere.{part}"] for part in Kept._fields))
-        made.manifolds = Kept(*(state[f"manifold.{part}"] for part in Kept._fields))
+        for name, sort in (("sphere", "spheres"), ("manifold", "manifolds")):
+            saved = {part: np.array(state[f"{name}.{part}"]) for part in SAVED}  # what is kept is written to
+            setattr(made, sort, Kept(home=np.arange(len(saved["marks"]), dtype=np.int32), **saved))
         made.rest = Rest(*(state[f"rest.{part}"] for part in Rest._fields))
         owner = made._cut()
         parts = len(made.cuts) - 1
