@@ -134,7 +134,7 @@ def surrounding(boxes: Boxes, velocity: Floats, near: Floats, fat: Floats, threa
 
 
 @kernel
-def _mean_speed(velocity: Floats) -> float:
+def _mean_speed(velocity: Floats) -> Any:
     """Return the mean of the greatest components of velocities (n, 3)."""
     total = 0.0
     for row in range(velocity.shape[0]):

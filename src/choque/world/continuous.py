@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
+from choque._core.threads import over_ranges, resolve_count
 from choque._core.types import F64, I64, Bools, Floats, Pairs
 from choque._core.vector import orthonormalised
 from choque.bounds import Boxes
@@ -49,10 +50,10 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
     if not len(fast):
         return 0
     way = (bodies.position - position).astype(np.float64)
-    boxes = box_bounds(bodies, 1)
+    boxes = box_bounds(bodies, resolve_count(threads, len(bodies)))
     first: F64 = np.ones(len(bodies))
     _meet_planes(bodies, boxes, fast, way, first)
-    pairs = _candidates(bodies, boxes, fast, way)
+    pairs = _candidates(bodies, boxes, fast, way, rotation, threads)
     if len(pairs):
         turn = rotation_vectors(bodies.rotation, rotation, np.unique(pairs))
         motion = np.stack((way[pairs[:, 0]], way[pairs[:, 1]], turn[pairs[:, 0]], turn[pairs[:, 1]]), axis=1)
@@ -132,23 +133,62 @@ def _with_triangles(before: Shapes, after: Shapes, pairs: Pairs, motion: F64) ->
     return *(np.concatenate(part) for part in parts), corners  # type: ignore[return-value]
 
 
-def _candidates(bodies: Bodies, boxes: Boxes, fast: I64, way: F64) -> Pairs:
+def _candidates(bodies: Bodies, boxes: Boxes, fast: I64, way: F64, rotation: Floats, threads: int | None) -> Pairs:
     """Return the pairs of a fast body and one that it may meet: a static one, or any one if either is a bullet."""
     others = np.flatnonzero((bodies.kind != PLANE) & ~bodies.sensor & (bodies.static | bodies.bullet.any()))
+    rests = (way[others] == 0).all(axis=1) & (bodies.rotation[others] == rotation[others]).all(axis=(1, 2))
+    radius = np.empty(len(bodies))
 
     def swept(rows: I64) -> Boxes:
         here = bodies.position[rows].astype(np.float64)
         reach = np.maximum(np.abs(boxes.lower[rows] - here), np.abs(boxes.upper[rows] - here))
-        radius = math.sqrt(3) * reach.max(axis=1, keepdims=True)  # however the body turns
-        there = here - way[rows]
-        return Boxes.unchecked(np.minimum(here, there) - radius, np.maximum(here, there) + radius)
+        radius[rows] = math.sqrt(3) * reach.max(axis=1)  # however the body turns
+        there, around = here - way[rows], radius[rows, np.newaxis]
+        return Boxes.unchecked(np.minimum(here, there) - around, np.maximum(here, there) + around)
 
-    found = join_boxes(Task(swept(fast), swept(others), True, 1, None), "auto", {})
+    targets, sweeps = swept(others), swept(fast)
+    targets.lower[rests], targets.upper[rests] = boxes.lower[others[rests]], boxes.upper[others[rests]]
+    thread_count = resolve_count(threads, len(fast))
+    found = join_boxes(Task(sweeps, targets, True, thread_count, None), "auto", {})
+    has_points = np.isin(bodies.kind[others], (CONVEX, MESH))
+    if len(found) and has_points.any():
+        farthest = np.maximum.reduceat(np.abs(bodies.hulls.points), bodies.hulls.first[:-1])
+        half = farthest[bodies.hull[others]] * bodies.size[others]
+        half[~(rests & has_points)] = np.inf
+        poses = bodies.position[others].astype(np.float64), bodies.rotation[others].astype(np.float64)
+        passes = np.empty(len(found), np.bool_)
+        body = bodies.position[fast].astype(np.float64), way[fast], radius[fast]
+        over_ranges(_mark_passing, len(found), thread_count, found, body, (*poses, half), passes)
+        found = found[~passes]
     pairs = np.stack((fast[found[:, 0]], others[found[:, 1]]), axis=1)
     matters = bodies.static[pairs[:, 1]] | (bodies.bullet[pairs].any(axis=1) & (pairs[:, 0] != pairs[:, 1]))
     matters &= (bodies.group[pairs] & bodies.mask[pairs[:, ::-1]] != 0).all(axis=1)
     wanted: Pairs = pairs[matters].astype(np.int32)
     return wanted
+
+
+@kernel
+def _mark_passing(
+    first: int, last: int, pairs: Pairs, bodies: tuple[F64, F64, F64], others: tuple[F64, F64, F64], passes: Bools
+) -> None:
+    """Mark the pairs in which a body passes by the oriented box of one that rests.
+
+    ``bodies`` are where each ends the step, its way, and the radius of a sphere around it; ``others`` the positions,
+    the rotations, and half the edges of boxes about the positions, infinite where nothing is known.
+    """
+    position, way, radius = bodies
+    center, rotation, half = others
+    for pair in range(first, last):
+        body, other = pairs[pair, 0], pairs[pair, 1]
+        passes[pair] = False
+        for axis in range(3):
+            there = along = 0.0
+            for part in range(3):
+                there += rotation[other, part, axis] * (position[body, part] - center[other, part])
+                along += rotation[other, part, axis] * way[body, part]
+            least, most = min(there, there - along), max(there, there - along)
+            reach = half[other, axis] + radius[body]
+            passes[pair] |= least > reach or most < -reach
 
 
 def _meet_planes(bodies: Bodies, boxes: Boxes, fast: I64, way: F64, first: F64) -> None:

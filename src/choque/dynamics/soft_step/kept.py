@@ -62,31 +62,35 @@ class Kept(NamedTuple):
         nothing = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty((0, 2), np.int32), np.empty(0, np.int32)
         return cls(*nothing, np.empty((0, HELD), np.float32), np.empty(0, np.int32), *_columns(0))
 
-    def followed_by(self, keys: Keys, by_key: Rows, pairs: I32, is_round: bool) -> Self:
+    def followed_by(self, keys: Keys, by_key: Rows, pairs: I32, is_round: bool) -> Kept:
         """Return other pairs with what is kept of these.
 
-        What is kept of manifolds stays where it is: it has 412 bytes, and most pairs stay. A new pair takes a row that
+        What is kept of manifolds stays where it is: it has 428 bytes, and most pairs stay. A new pair takes a row that
         none of these pairs has, so that a step that fails can return to them.
         """
-        count = len(keys)
+        count, kept = len(keys), (self.marks, self.pose, self.arms)
         slot, home = memory.empty(count, np.int32), memory.empty(0 if is_round else count, np.int32)
-        columns, rows = self[-3:], len(self.home) + len(home)
+        rows = len(self.home) + len(home)
         if len(self.marks) < rows:
-            columns = _columns(rows + rows // 2)
-            for wider, column in zip(columns, self[-3:], strict=True):
-                wider[: len(column)] = column
-        after = self._make((keys, by_key, pairs, slot, self.held, home, *columns))
+            kept = _columns(rows + rows // 2)
+            _copy((self.marks, self.pose, self.arms), slice(None), kept)
+        after = Kept(keys, by_key, pairs, slot, self.held, home, *kept)
         if count:
             _take_over(self, after, np.zeros(len(after.marks), np.uint8))
         return after
 
-    def packed(self, spare: int = 0) -> Self:
+    def packed(self, spare: int = 0) -> Kept:
         """Return copies of all that is kept, in the order of the pairs, with ``spare`` rows for more."""
-        columns = _columns(len(self.home) + spare)
-        for packed, column in zip(columns, self[-3:], strict=True):
-            packed[: len(self.home)] = column[self.home]
-        home = np.arange(len(self.home), dtype=np.int32)
-        return self._make((*self[:4], self.held.copy(), home, *columns))
+        kept, home = _columns(len(self.home) + spare), np.arange(len(self.home), dtype=np.int32)
+        _copy((self.marks, self.pose, self.arms), self.home, kept)
+        return Kept(self.keys, self.by_key, self.pairs, self.slot, self.held.copy(), home, *kept)
+
+
+def _copy(source: tuple[Any, ...], rows: Any, target: tuple[Any, ...]) -> None:
+    """Copy rows of columns to the first rows of others."""
+    for column, wider in zip(source, target, strict=True):
+        taken = column[rows]
+        wider[: len(taken)] = taken
 
 
 def _columns(count: int) -> tuple[U32, F64, F64]:
