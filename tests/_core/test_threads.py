@@ -42,9 +42,10 @@ def test_one_thread_touches_no_pool() -> None:
 
 @pytest.mark.parametrize("guilty", [0, 1, 2])
 def test_an_error_reaches_the_caller_after_all_have_ended(guilty: int) -> None:
-    ended = []
+    began, ended = [], []
 
     def task(part: int) -> None:
+        began.append(part)
         if part == guilty:
             raise ZeroDivisionError(f"part {part}")
         threading.Event().wait(0.02)
@@ -52,16 +53,39 @@ def test_an_error_reaches_the_caller_after_all_have_ended(guilty: int) -> None:
 
     with pytest.raises(ZeroDivisionError, match=f"part {guilty}"):
         threads.run(task, 3)
-    assert sorted(ended) == [part for part in range(3) if part != guilty]
+    threading.Event().wait(0.05)  # nothing begins later
+    assert sorted(ended) == sorted(part for part in began if part != guilty)
     assert threads.run(lambda part: part, 3) == [0, 1, 2]
 
 
 def test_beyond_the_limit_of_the_pool_the_caller_does_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_idle", [])
     monkeypatch.setattr(threads, "_worker_count", threads.MAX_WORKERS - 1)
-    who = threads.run(lambda part: (part, threading.get_ident()), 4)
+
+    def task(part: int) -> tuple[int, int]:
+        threading.Event().wait(0.1)  # the one worker has begun by then
+        return part, threading.get_ident()
+
+    who = threads.run(task, 4)
     assert [part for part, _ in who] == [0, 1, 2, 3]
     assert [ident == threading.get_ident() for _, ident in who] == [False, True, True, True]
+
+
+def test_the_caller_takes_back_what_no_thread_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    asleep = threads._Worker()
+    monkeypatch.setattr(threads, "_idle", [asleep])
+    monkeypatch.setattr(asleep, "_wake", threading.Lock())  # the worker waits for another one, so that it never wakes
+    asleep._wake.acquire()
+    for _ in range(3):
+        who = threads.run(lambda part: (part, threading.get_ident()), 2)
+        assert who == [(0, threading.get_ident()), (1, threading.get_ident())]
+
+
+def test_a_worker_that_woke_in_vain_takes_the_next_task() -> None:
+    for _ in range(300):
+        assert threads.run(lambda part: part, 2) == [0, 1]
+    meeting = threading.Barrier(2, timeout=20)
+    threads.run(lambda _: meeting.wait(), 2)
 
 
 def test_a_sleeping_worker_keeps_nothing_alive() -> None:

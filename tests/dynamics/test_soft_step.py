@@ -251,13 +251,12 @@ def test_events_tell_what_began_ended_hit_slept_and_woke() -> None:
 def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits are lowered, so that threads share every pass of a small scene, in parts of six bodies."""
     import choque._core.threads
-    from choque.dynamics.soft_step import memory, response, substeps
+    from choque.dynamics.soft_step import memory, response
 
     monkeypatch.setattr(choque._core.threads, "SERIAL_BELOW", 0)
     monkeypatch.setattr(choque._core.threads, "STREAM_SERIAL_BELOW", 0)
     monkeypatch.setattr(response, "SHARED_FROM", 0)
     monkeypatch.setattr(memory, "PART_BODIES", 6)
-    monkeypatch.setattr(substeps, "SHARED_FROM", 0)
     hashes = []
     for threads in (1, 2, 3, 8):
         world = mixed_pile(40)
@@ -266,6 +265,74 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
             world.step(1 / 60)
         hashes.append(world.hash())
     assert len(set(hashes)) == 1
+
+
+def test_steps_that_fail_are_as_if_they_had_not_been_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those in which candidates changed and manifolds were found: rows of what is kept are used again."""
+    from choque.dynamics.soft_step import response
+
+    class Stop(Exception):
+        pass
+
+    def fail(*_: object) -> None:
+        raise Stop
+
+    undisturbed, disturbed = mixed_pile(16), mixed_pile(16)
+    for step in range(150):
+        undisturbed.step(1 / 60)
+        if step % 3 == 0:
+            before = disturbed.hash()
+            with monkeypatch.context() as patched:
+                patched.setattr(response, "solve", fail)
+                with pytest.raises(Stop):
+                    disturbed.step(1 / 60)
+            assert disturbed.hash() == before
+        disturbed.step(1 / 60)
+        assert disturbed.hash() == undisturbed.hash()
+
+
+def test_the_memory_that_was_saved_does_not_change_in_later_steps() -> None:
+    world = mixed_pile(16)
+    for _ in range(60):
+        world.step(1 / 60)
+    saved = world.response.state()
+    copies = {name: array.copy() for name, array in saved.items()}
+    world.response.restore(saved)
+    for _ in range(60):
+        world.step(1 / 60)
+    for name, array in copies.items():
+        np.testing.assert_array_equal(saved[name], array)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_bodies_that_come_near_are_always_candidates(dtype: type, together: bool, seed: int) -> None:
+    """Spheres by their own distance, others by a sphere inside them; in a swarm that moves together, or in disorder."""
+    random = np.random.default_rng(seed)
+    world = choque.World(gravity=DOWN, dtype=dtype)
+    world.add_boxes([[0, -40, 0]], [[80, 1, 80]], static=True)
+    count = 60
+    place = random.uniform(-3, 3, (2 * count, 3))
+    speed = random.normal(0, 0.3 if together else 6, (2 * count, 3)) + [9, 0, 0]
+    world.add_spheres(place[:count], random.uniform(0.2, 0.6, count), velocity=speed[:count])
+    world.add_boxes(place[count:], 0.6, velocity=speed[count:])
+    dropped = 0
+    for _ in range(60):
+        world.step(1 / 60)
+        bodies, outer = world.bodies, world.detection._outer
+        found = world.detection.find(bodies, exact=False, skin=world.response.skin).pairs
+        known = {(int(a), int(b)) for a, b in found}
+        near = world.response.skin(bodies)[0]
+        radius = np.where(bodies.kind == 0, bodies.size[:, 0], 0.3)
+        one, other = np.triu_indices(len(bodies), 1)
+        way = np.linalg.norm(bodies.position[one] - bodies.position[other], axis=1)
+        meets = (way < radius[one] + radius[other] + near[one] + near[other]) & (one > 0)
+        assert {(int(a), int(b)) for a, b in zip(one[meets], other[meets], strict=True)} <= known
+        lower, upper = outer.lower, outer.upper
+        overlaps = ((lower[one] <= upper[other]) & (lower[other] <= upper[one])).all(axis=1)
+        dropped += int(overlaps.sum()) - len(outer.pairs)
+    assert dropped > 0
 
 
 def test_a_damaged_memory_is_refused_and_leaves_the_response_as_it_was() -> None:

@@ -44,8 +44,7 @@ class _Worker:
     """
 
     def __init__(self) -> None:
-        self._task: Callable[[int], object] | None = None
-        self._part = 0
+        self._tasks: list[tuple[Callable[[int], object], int]] = []  # at most one; its append and pop are atomic
         self._result: object = None
         self._problem: BaseException | None = None
         self._is_done = False
@@ -56,11 +55,26 @@ class _Worker:
 
     def start(self, task: Callable[[int], object], part: int) -> None:
         """Begin ``task(part)``."""
-        self._task, self._part, self._is_done = task, part, False
-        self._wake.release()
+        self._is_done = False
+        self._tasks.append((task, part))
+        if self._wake.locked():  # else it was woken for a task that was taken back, and has not seen it yet
+            self._wake.release()
+
+    def take_back(self) -> bool:
+        """Tell whether the task had not begun; then it never will, and has no result."""
+        try:
+            self._tasks.pop()
+        except IndexError:
+            return False
+        self._is_done = True
+        return True
 
     def finish(self) -> tuple[object, BaseException | None]:
-        """Wait for the task; return its result and the exception that ended it. If interrupted, call it again."""
+        """Wait for the task; return its result and the exception that ended it. If interrupted, call it again.
+
+        A task that has not begun is taken back.
+        """
+        self.take_back()
         while not self._is_done:
             self._done.acquire()
         return self._result, self._problem
@@ -72,10 +86,12 @@ class _Worker:
     def _work(self) -> None:
         while True:
             self._wake.acquire()
-            task, self._task = self._task, None
-            assert task is not None
             try:
-                self._result = task(self._part)
+                task, part = self._tasks.pop()
+            except IndexError:  # it was taken back
+                continue
+            try:
+                self._result = task(part)
             except BaseException as problem:
                 self._problem = problem
             del task  # a sleeping worker keeps no arrays alive
@@ -182,7 +198,8 @@ def even_borders(starts: NDArray[np.integer[Any]], parts: int) -> list[int]:
 def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
     """Call ``task(0) … task(thread_count - 1)`` in parallel and return the results in that order.
 
-    The calling thread takes the last one; with one thread the pool is not used.
+    The calling thread takes the last one, and then those that no other thread has begun: on a busy machine a thread may
+    wake too late to be of use. With one thread the pool is not used.
     """
     if thread_count == 1:
         return [task(0)]
@@ -190,15 +207,20 @@ def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
     while len(workers) < thread_count - 1 and (worker := _free_worker()) is not None:
         worker.start(task, len(workers))
         workers.append(worker)
+    late: dict[int, Result] = {}
     try:
         own = [task(part) for part in range(len(workers), thread_count)]
+        for part, worker in enumerate(workers):
+            if worker.take_back():
+                late[part] = task(part)
     finally:
         # Even if the caller's share fails, the arrays must outlive the workers that still write to them.
         ended = _finish_all(workers)
     for _, problem in ended:
         if problem is not None:
             raise problem
-    return [*(cast("Result", result) for result, _ in ended), *own]
+    begun = (late[part] if part in late else cast("Result", result) for part, (result, _) in enumerate(ended))
+    return [*begun, *own]
 
 
 def _finish_all(workers: list[_Worker]) -> list[tuple[object, BaseException | None]]:

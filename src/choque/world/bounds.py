@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from choque._core import memory
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.registry import Registry
 from choque._core.threads import over_ranges
-from choque._core.types import F64, I8, Floats, Integer, Pairs
+from choque._core.types import F64, I8, Bools, Floats, Integer, Pairs
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.broad import find
 from choque.errors import InvalidInput
@@ -120,54 +120,79 @@ def widened(bounds: Bounds, by: Floats) -> Bounds:
     )
 
 
-def surrounding(boxes: Boxes, velocity: Floats, near: Floats, fat: Floats, thread_count: int) -> Boxes:
-    """Return boxes that reach farther by ``near`` + ``fat`` (n,) every way, and ahead of a moving body.
+def surrounding(boxes: Boxes, velocity: Floats, margins: tuple[Floats, Floats], drift: F64, thread_count: int) -> Boxes:
+    """Return boxes that reach farther by two ``margins`` (n,) every way, and ahead of what moves faster than ``drift``.
 
     Ahead by its way in a few steps, at most `AHEAD_LIMIT` times its margin; farther for bodies that are much faster
     than most: one ball that rolls must not make all others be searched again.
     """
-    around = (memory.empty(boxes.lower.shape, boxes.lower.dtype) for _ in range(2))
-    made = Boxes.unchecked(*around)
-    given = (boxes.lower, boxes.upper, made.lower, made.upper)
-    over_ranges(_surround, len(near), thread_count, given, velocity, (near, fat), RARE * _mean_speed(velocity))
-    return made
+    around = Boxes.unchecked(*(memory.empty(boxes.lower.shape, boxes.lower.dtype) for _ in range(2)))
+    given = (boxes.lower, boxes.upper, around.lower, around.upper)
+    rare = RARE * mean_speed(velocity, drift)
+    over_ranges(_surround, len(velocity), thread_count, given, (velocity, drift), margins, rare)
+    return around
 
 
 @kernel
-def _mean_speed(velocity: Floats) -> Any:
-    """Return the mean of the greatest components of velocities (n, 3)."""
+def mean_row(column: Floats, static: Bools) -> tuple[float, float, float]:
+    """Return the mean of the rows (n, 3) of bodies that are not static; zeros if there are none."""
+    x = y = z = 0.0
+    count = 0
+    for row in range(static.size):
+        if not static[row]:
+            x, y, z = x + column[row, 0], y + column[row, 1], z + column[row, 2]
+            count += 1
+    share = 1.0 / max(1, count)
+    return x * share, y * share, z * share
+
+
+@kernel
+def mean_speed(velocity: Floats, drift: F64) -> Any:
+    """Return the mean over all bodies of the greatest component of velocities (n, 3), relative to ``drift`` (3,)."""
     total = 0.0
     for row in range(velocity.shape[0]):
-        x, y, z = abs(velocity[row, 0]), abs(velocity[row, 1]), abs(velocity[row, 2])
-        total += np.float64(max(x, max(y, z)))
+        total += _greatest(velocity, row, drift)
     return total / max(1, velocity.shape[0])
+
+
+@helper
+def _greatest(velocity: Floats, row: Integer, drift: F64) -> Any:
+    x, y, z = velocity[row, 0] - drift[0], velocity[row, 1] - drift[1], velocity[row, 2] - drift[2]
+    return max(abs(x), max(abs(y), abs(z)))
 
 
 @kernel
 def _surround(
-    first: Integer, last: Integer, boxes: tuple[Any, ...], velocity: Floats, margins: tuple[Any, Any], rare: float
+    first: Integer,
+    last: Integer,
+    boxes: tuple[Any, ...],
+    motion: tuple[Any, F64],
+    margins: tuple[Any, Any],
+    rare: float,
 ) -> None:
     lower, upper, low, high = boxes
+    velocity, drift = motion
     near, fat = margins
     for row in range(first, last):
         margin = np.float64(near[row]) + np.float64(fat[row])
-        x, y, z = abs(velocity[row, 0]), abs(velocity[row, 1]), abs(velocity[row, 2])
-        steps = RARE if np.float64(max(x, max(y, z))) > rare else 1
+        steps = RARE if _greatest(velocity, row, drift) > rare else 1
         most = AHEAD_LIMIT * margin * steps
         for axis in range(3):
-            way = min(max(np.float64(velocity[row, axis]) * AHEAD * steps, -most), most)
+            way = min(max((velocity[row, axis] - drift[axis]) * AHEAD * steps, -most), most)
             low[row, axis] = lower[row, axis] - margin + min(way, 0.0)
             high[row, axis] = upper[row, axis] + margin + max(way, 0.0)
 
 
 @kernel
-def leave(lower: Floats, upper: Floats, by: Floats, outer_lower: Floats, outer_upper: Floats) -> bool:
-    """Tell whether a box that reaches farther by ``by`` (n,) leaves its outer box."""
+def leave(
+    lower: Floats, upper: Floats, by: Floats, outer_lower: Floats, outer_upper: Floats, shift: tuple[Any, ...]
+) -> bool:
+    """Tell whether a box that reaches farther by ``by`` (n,) leaves its outer box, which has moved by ``shift``."""
     for row in range(by.size):
         for axis in range(3):
             if (
-                lower[row, axis] - by[row] < outer_lower[row, axis]
-                or upper[row, axis] + by[row] > outer_upper[row, axis]
+                lower[row, axis] - by[row] < outer_lower[row, axis] + shift[axis]
+                or upper[row, axis] + by[row] > outer_upper[row, axis] + shift[axis]
             ):
                 return True
     return False

@@ -15,7 +15,7 @@ from choque._core import threads
 from choque._core.counters import Counters
 from choque._core.pair_keys import EVERY_GROUP
 from choque._core.pair_sets import difference
-from choque._core.types import I8, I32, Floats, Pairs
+from choque._core.types import F64, I8, I32, Floats, Pairs
 from choque.bounds import Bounds, Boxes
 from choque.broad import BroadPhase, create
 from choque.broad.index import SHARED_OPTIONS
@@ -25,13 +25,24 @@ from choque.narrow.pair import Contacts
 from choque.narrow.phase import KINDS, KindTally, NarrowPhase, tally_of
 from choque.narrow.shapes import SPHERE, Shapes
 from choque.world.bodies import Bodies
-from choque.world.bounds import Maker, box_bounds, find_bounds, leave, surrounding, widened, without_far_spheres
+from choque.world.bounds import (
+    Maker,
+    box_bounds,
+    find_bounds,
+    leave,
+    mean_row,
+    mean_speed,
+    surrounding,
+    widened,
+    without_far_spheres,
+)
 from choque.world.settings import Settings
 
 if TYPE_CHECKING:
     from choque.world.resident import ResidentSweep
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
+TOGETHER = 0.2  # bodies move together if the mean of their relative speeds is less than this part of the mean speed
 
 Skin: TypeAlias = "Callable[[Bodies], tuple[Floats, Floats]]"
 """Returns how much wider the bounds of bodies are, as `Response.skin` does."""
@@ -125,12 +136,24 @@ class Detected:
 
 
 class _Outer(NamedTuple):
-    """Wider boxes of all bodies, and the candidates that were found with them."""
+    """Wider boxes of all bodies, and the candidates that were found with them.
+
+    If most bodies move together, as all do that fall, all boxes move with the mean of the bodies' positions: what
+    counts is how bodies move relative to each other.
+    """
 
     lower: Floats
     upper: Floats
     near: Floats
     pairs: Pairs
+    center: F64  # (3,): where the mean was; NaN if the boxes stay where they are
+
+    def shift(self, bodies: Bodies) -> tuple[float, float, float]:
+        """Return how far the boxes have moved."""
+        if np.isnan(self.center[0]):
+            return 0.0, 0.0, 0.0
+        x, y, z = mean_row(bodies.position, bodies.static)
+        return x - float(self.center[0]), y - float(self.center[1]), z - float(self.center[2])
 
 
 class Detection:
@@ -199,12 +222,17 @@ class Detection:
         none = np.zeros(len(bodies), bodies.dtype)
         outer, own = self._outer, self._own
         is_same = self._ids is bodies.ids and self.bound is box_bounds and self._broad is not None
-        if is_same and outer is not None and not leave(boxes.lower, boxes.upper, none, outer.lower, outer.upper):
+        at_rest = (0.0, 0.0, 0.0)
+        if (
+            is_same
+            and outer is not None
+            and not leave(boxes.lower, boxes.upper, none, outer.lower, outer.upper, at_rest)
+        ):
             assert self._broad is not None
             return self._broad
         if own is None or own[0] is not bodies.ids:
             own = bodies.ids, boxes, create("bvh", boxes, threads=self.settings.threads)
-        elif leave(boxes.lower, boxes.upper, none, own[1].lower, own[1].upper):
+        elif leave(boxes.lower, boxes.upper, none, own[1].lower, own[1].upper, at_rest):
             own[2].update(boxes)
             own = own[0], boxes, own[2]
         self._own = own
@@ -234,7 +262,7 @@ class Detection:
         if (
             outer is None
             or not self._follows(bodies)
-            or leave(boxes.lower, boxes.upper, outer.near, outer.lower, outer.upper)
+            or leave(boxes.lower, boxes.upper, outer.near, outer.lower, outer.upper, outer.shift(bodies))
         ):
             outer = self._surround(bodies, boxes, skin, thread_count)
         found = Detected(outer.pairs, self.narrow, None)
@@ -244,7 +272,13 @@ class Detection:
 
     def _surround(self, bodies: Bodies, boxes: Boxes, skin: Skin, thread_count: int) -> _Outer:
         near, fat = (length.astype(bodies.dtype) for length in skin(bodies))
-        around = surrounding(boxes, bodies.velocity, near, fat, thread_count)
+        drift, center = np.array(mean_row(bodies.velocity, bodies.static)), np.full(3, np.nan)
+        at_rest = np.zeros(3)
+        if mean_speed(bodies.velocity, drift) < TOGETHER * mean_speed(bodies.velocity, at_rest):
+            center = np.array(mean_row(bodies.position, bodies.static))
+        else:
+            drift = at_rest
+        around = surrounding(boxes, bodies.velocity, (near, fat), drift, thread_count)
         if self.bound is box_bounds:
             pairs = self._candidates(bodies, around)
         else:
@@ -255,7 +289,7 @@ class Detection:
         if (bodies.kind == SPHERE).any():
             known = (boxes.lower, boxes.upper, near, around.lower, around.upper)
             pairs = without_far_spheres(pairs, bodies.kind, known, thread_count)
-        self._outer = _Outer(around.lower, around.upper, near, pairs)
+        self._outer = _Outer(around.lower, around.upper, near, pairs, center)
         return self._outer
 
     def _counted(self) -> tuple[int, int, float]:
@@ -337,10 +371,11 @@ def _restored_outer(state: Mapping[str, NDArray[Any]], bodies: Bodies) -> _Outer
     """Return the wider boxes that a file holds; None if they do not fit these bodies."""
     found = [state.get(f"outer.{name}", NO_PAIRS) for name in _Outer._fields]
     shapes = [(len(bodies), 3), (len(bodies), 3), (len(bodies),)]
+    pairs, center = found[-2:]
     fits = all(
         array.shape == shape and array.dtype == bodies.dtype and array.flags.carray
         for array, shape in zip(found, shapes, strict=False)
     )
-    pairs = found[-1]
+    fits = fits and center.shape == (3,) and center.dtype == np.float64
     fits = fits and pairs.dtype == np.int32 and pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.flags.carray
     return _Outer(*found) if fits and ((pairs >= 0) & (pairs < len(bodies))).all() else None

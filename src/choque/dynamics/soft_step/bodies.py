@@ -66,9 +66,10 @@ class SolverBodies(NamedTuple):
     @classmethod
     def empty(cls, count: int) -> Self:
         """Return rows for ``count`` bodies, not initialised."""
-        wide = [memory.empty((count, width), np.float64) for width in (12, 3, 8, 16, 16, 9, 4, 5)]
-        kinds = np.empty(count, np.int8), np.empty(count, np.int32)
-        return cls._make((*kinds, *wide[:2], memory.empty(count, np.float64), *wide[2:]))
+        widths = (12, 3, 1, 8, 16, 16, 9, 4, 5)
+        wide = [memory.aligned(count * width, np.float64).reshape(count, width) for width in widths]
+        wide[2] = wide[2][:, 0]
+        return cls._make((np.empty(count, np.int8), np.empty(count, np.int32), *wide))
 
     def solids(self) -> PosedSolids:
         """Return the solids, for finding manifolds."""

@@ -104,24 +104,27 @@ def _columns(count: int) -> tuple[U32, F64, F64]:
 def arrange(pairs: I32, ids: I32, known: I64, starts: I64, made: tuple[Any, ...], work: tuple[Any, ...]) -> None:
     """Sort candidates by their sort, those of spheres first, then by the part that solves them, by colour, and by key.
 
-    ``pairs`` are rows of the world, sorted; ``known`` is what `known_bodies` returned. ``starts`` (2, p + 2) becomes
-    the first pair of each part, contacts between parts being the last part. ``made`` are keys, places by key, and pairs
-    of solver rows, both sorts behind each other.
+    ``pairs`` are rows of the world, sorted; ``known`` is what `known_bodies` returned. ``starts`` (2, 2p) becomes the
+    first pair of each node of the tree of p parts, see `substeps`: the parts, then what joins them, height by height.
+    ``made`` are keys, places by key, and pairs of solver rows, both sorts behind each other.
 
     Pairs of one colour share no body that moves, so that a processor can begin a contact before it has finished the
     one before. Each pair gets the first colour that is free, in the order of the keys; the last colour takes all that
     find none. ``work`` are the place of each pair among the numbers of pairs (m,), zeros for the colours that each body
-    has (n, 4), and zeros for the number of pairs by sort, part and colour (2 * (p + 1) * `COLORS`,).
+    has (n, 4), and zeros for the number of pairs by sort, node and colour (2 * (2p − 1) * `COLORS`,).
     """
     keys, by_key, solver_pairs = made
     bins, taken, counts = work
-    part_count = starts.shape[1] - 2
+    part_count, node_count = starts.shape[1] // 2, starts.shape[1] - 1
     for pair in range(pairs.shape[0]):
         one, other = known[pairs[pair, 0]], known[pairs[pair, 1]]
         sort = _sort(one & ROLE, other & ROLE)
         own, its = ((one >> OWNER) & PART) - 1, ((other >> OWNER) & PART) - 1
-        part = own if its < 0 or own == its else its if own < 0 else part_count
-        layer = 2 * sort + (part == part_count)
+        height = 0
+        while own >= 0 and its >= 0 and own >> height != its >> height:
+            height += 1
+        node = 2 * part_count - (2 * part_count >> height) + (max(own, its) >> height)
+        layer = 2 * sort + (height > 0)
         one, other = one >> PLACE, other >> PLACE
         both = taken[one, layer] if own >= 0 else np.uint64(0)
         if its >= 0:
@@ -132,24 +135,24 @@ def arrange(pairs: I32, ids: I32, known: I64, starts: I64, made: tuple[Any, ...]
             bit <<= np.uint64(1)
         taken[one, layer] |= bit
         taken[other, layer] |= bit
-        bins[pair] = ((sort * (part_count + 1) + part) * COLORS) + free
+        bins[pair] = (sort * node_count + node) * COLORS + free
         counts[bins[pair]] += 1
     round_count = at = 0
     for sort in range(2):
         total = 0
-        for part in range(part_count + 1):
-            starts[sort, part] = total
+        for node in range(node_count):
+            starts[sort, node] = total
             for _ in range(COLORS):
                 here = counts[at]
                 counts[at] = total
                 total += here
                 at += 1
-        starts[sort, part_count + 1] = total
+        starts[sort, node_count] = total
         if sort == 0:
             round_count = total
     seen = 0
     for pair in range(pairs.shape[0]):
-        sort = bins[pair] // ((part_count + 1) * COLORS)
+        sort = bins[pair] // (node_count * COLORS)
         at = counts[bins[pair]]
         counts[bins[pair]] += 1
         rank = seen if sort == 0 else round_count + pair - seen
@@ -180,11 +183,12 @@ def _sort(one: Integer, other: Integer) -> int:
     return 0 if (one == BALL and other != OTHER) or (other == BALL and one != OTHER) else 1
 
 
-def part_starts(pairs: I32, owner: I32, part_count: int) -> Rows:
+def node_starts(pairs: I32, owner: I32, part_count: int) -> Rows:
     """Return what `arrange` writes to its ``starts``, from pairs that are arranged."""
     one, other = owner[pairs[:, 0]], owner[pairs[:, 1]]
-    part = np.where((one < 0) | (one == other), other, np.where(other < 0, one, part_count))
-    return np.searchsorted(part, np.arange(part_count + 2)).astype(np.int64)
+    height = np.frexp(np.where((one < 0) | (other < 0), 0, one ^ other))[1]  # the number of bits
+    node = 2 * part_count - (2 * part_count >> height) + (np.maximum(one, other) >> height)
+    return np.searchsorted(node, np.arange(2 * part_count)).astype(np.int64)
 
 
 @kernel

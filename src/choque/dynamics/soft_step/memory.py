@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from copy import copy
 from typing import Any
@@ -26,7 +27,7 @@ from choque.dynamics.soft_step.kept import (
     Kept,
     arrange,
     known_bodies,
-    part_starts,
+    node_starts,
 )
 from choque.dynamics.soft_step.making import NORMAL_ARMS, POSE
 from choque.dynamics.soft_step.pieces import Pieces
@@ -35,7 +36,7 @@ from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
 from choque.narrow.pair import MAX_POINTS
 from choque.narrow.shapes import PLANE, SPHERE, TILE
 
-PART_BODIES, MOST_PARTS = 400, 32  # larger parts of the solver have fewer contacts between them, for one thread alone
+PART_BODIES, MOST_PARTS = 400, 64  # bodies of a part of the solver, and powers of two of parts
 SORTED_FOR = 120  # steps after which bodies are sorted along the Morton curve again, when the candidates next change
 
 
@@ -58,7 +59,7 @@ class Memory:
     cuts
         (p + 1,): the first body of each part.
     starts
-        The first pair of each part, of spheres and of manifolds.
+        The first pair of each node of the tree of parts, of spheres and of manifolds: see `substeps`.
     former
         What was kept of the candidates before, if they changed in this step.
     pieces
@@ -74,7 +75,7 @@ class Memory:
         self.steps = self.sorted_at = 0
         self.counts = (0, 0, 0)  # contacts of spheres, manifolds, and bodies that are awake, after the latest step
         self.cuts: Rows = np.zeros(2, np.int64)
-        self.starts: tuple[Rows, Rows] = (np.zeros(3, np.int64), np.zeros(3, np.int64))
+        self.starts: tuple[Rows, Rows] = (np.zeros(2, np.int64), np.zeros(2, np.int64))
         self.former: tuple[Kept, Kept] | None = None
         self.pieces = Pieces()
         self._pairs: Pairs | None = None
@@ -119,13 +120,13 @@ class Memory:
         place[self.order] = np.arange(len(self.order), dtype=np.int32)
         owner = self._cut()
         roles = np.append(_roles(bodies, static, faces), np.full(extra, OTHER, np.uint8))
-        starts, count = np.empty((2, len(self.cuts) + 1), np.int64), len(pairs)
+        starts, count = np.empty((2, 2 * len(self.cuts) - 2), np.int64), len(pairs)
         keys, by_key = memory.empty(count, np.uint64), memory.empty(count, np.int64)
         rows = memory.empty((count, 2), np.int32)
         work = (
             memory.empty(count, np.int32),
             np.zeros((len(place), 4), np.uint64),
-            np.zeros(2 * len(self.cuts) * COLORS, np.int64),
+            np.zeros(starts.size * COLORS, np.int64),
         )
         arrange(pairs, ids, known_bodies(roles, place, owner), starts, (keys, by_key, rows), work)
         self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
@@ -144,7 +145,7 @@ class Memory:
     def _cut(self) -> I32:
         """Cut the bodies into parts, by their number alone; return the part of each, −1 for static ones."""
         moving = int((self.static == 0).sum())
-        parts = min(max(1, round(moving / PART_BODIES)), MOST_PARTS)
+        parts = min(1 << max(0, round(math.log2(max(moving, 1) / PART_BODIES))), MOST_PARTS)
         self.cuts = moving * np.arange(parts + 1) // parts
         owner = np.full(len(self.order) + len(self.pieces), -1, np.int32)
         owner[:moving] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.cuts))
@@ -218,7 +219,7 @@ class Memory:
         made.rest = Rest(*(state[f"rest.{part}"] for part in Rest._fields))
         owner = made._cut()
         parts = len(made.cuts) - 1
-        made.starts = (part_starts(made.spheres.pairs, owner, parts), part_starts(made.manifolds.pairs, owner, parts))
+        made.starts = (node_starts(made.spheres.pairs, owner, parts), node_starts(made.manifolds.pairs, owner, parts))
         return made
 
 

@@ -101,6 +101,7 @@ class SoftStep(Response):
         none, rows, groups = np.empty(0, np.int32), np.empty((0, 1), np.float32), np.empty(0, np.uint8)
         spheres = SphereRows(none, none, rows, rows, rows[:, 0], rows, groups)
         self._solved = spheres, ManifoldRows(none, none, none, rows, rows, groups)
+        self._rows = SolverBodies.empty(0)
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -221,7 +222,9 @@ class SoftStep(Response):
         order = self._order = np.append(kept.order, kept.pieces.row) if len(kept.pieces) else kept.order
         count = len(order)
         thread_count = resolve_count(self.threads, count)
-        rows = self._rows = SolverBodies.empty(count)
+        rows = self._rows
+        if len(rows.kind) != count:
+            rows = self._rows = SolverBodies.empty(count)
         _share(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows)
         rows.kind[body_count:] = TRIANGLE
         rows.hull[body_count:] = len(faces.first) - 1 - len(faces.rim) + np.arange(count - body_count)
@@ -236,7 +239,7 @@ class SoftStep(Response):
         has_extras = rebounds or bool(bodies.rolling.any() or bodies.surface_velocity.any())
         spheres, first_sphere, held_s = self._sphere_task(has_extras, thread_count)
         manifolds, first_manifold, held_m = self._manifold_task(faces, thread_count)
-        problem, how = Problem(rows, awake, moving, locks), (self.substeps, thread_count, rebounds)
+        problem, how = Problem(rows, awake, moving, locks), (self.substeps, self.threads, rebounds)
         ready = perf_counter()
         solve(problem, spheres, manifolds, (first_sphere, first_manifold), kept.cuts, rates, how)
         self._seconds = {"manifolds": ready - began, "solver": perf_counter() - ready, "sleep": 0.0}

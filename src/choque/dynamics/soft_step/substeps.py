@@ -1,21 +1,24 @@
-"""The sub-steps: passes over all contacts, by parts that threads share, and layers of contacts that join two parts.
+"""The sub-steps: passes over all contacts, by parts that threads share, and by the contacts that join them.
 
-Bodies are cut into parts by their number along a Morton curve. Contacts within a part are solved in their order by one
-thread; contacts between parts are solved before them, or after them in the first pass. So the result does not depend on
-the number of threads. All threads are woken once for all passes: see `choque._core.phases`.
+Bodies are cut into parts by their number along a Morton curve, and the parts are the leaves of a binary tree. A contact
+within a part belongs to it, one between two parts to the lowest node above both. A pass goes down the tree, the first
+pass up: what belongs to different nodes of one height shares no body that moves. Each thread takes whole branches, with
+all contacts in them, and only the few contacts near the root are left to fewer threads. The order of the contacts of a
+body depends on the tree alone, so the result does not depend on the number of threads. All threads are woken once for
+all passes: see `choque._core.phases`.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import accumulate
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from choque._core.kernel import helper, kernel
 from choque._core.phases import NONE_LEFT, Phases, finish_item, next_item, run_phases
-from choque._core.threads import even_borders
+from choque._core.threads import resolve_count
 from choque._core.types import F32, F64, U8, Integer, Rows
 from choque.dynamics.soft_step import manifolds as flat
 from choque.dynamics.soft_step import spheres as balls
@@ -23,12 +26,8 @@ from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import MOVED, V, begin_row
 from choque.dynamics.soft_step.locks import Locks, hold
 
-PARTS, JOINTS = 0, 1  # layers of contacts: those within parts, and those between parts
-
 BOUNCES = 2
 """Passes of rebound: four points of a box share a blow, and after one pass the first ones have taken too little."""
-
-SHARED_FROM = 5_000  # contacts of spheres, or a quarter as many manifolds; waking a thread does not pay for fewer
 
 HERTZ = 9.0  # the frequency of contacts for each sub-step of a step: 36 Hz with four [Hz]
 PUSH = 3.0  # overlapping bodies part at no more than this speed [m/s]
@@ -72,21 +71,37 @@ class Problem(NamedTuple):
     locks: Locks
 
 
-class Layers(NamedTuple):
-    """Stretches of contacts by layers; those of one layer share no body that moves."""
+class Schedule(NamedTuple):
+    """A pass in items that threads take; those of one level share no body that moves. The last level has the bodies."""
 
-    starts: Rows  # (l + 1,): the first stretch of each layer
-    stretches: Rows  # (s, 6): the first and last body, contact of spheres, and manifold of each
-    passes: int  # over all layers: the first applies impulses, then two in each sub-step
+    levels: Rows  # (l + 1,): the first item of each level
+    bodies: Rows  # (i, 2): the first and last body of each item, none but in the last level
+    firsts: Rows  # (i + 1,): the first stretch of each item
+    stretches: Rows  # (s, 4): the first and last contact of spheres, and manifold, of each
+    passes: int  # the first applies impulses, then two in each sub-step
 
     @classmethod
-    def of(cls, cuts: Rows, spheres: Rows, manifolds: Rows, threads: int, passes: int) -> Self:
-        """Return the layers for parts that begin at these bodies (p + 1,) and contacts (p + 2,)."""
-        borders = even_borders(spheres[:-1] + 4 * manifolds[:-1], 2 * threads if threads > 1 else 1)
-        firsts = [*cuts.tolist(), int(cuts[-1])]
-        ends = [(firsts[at], int(spheres[at]), int(manifolds[at])) for at in (*borders, len(cuts))]
-        stretches = np.array([(*first, *last) for first, last in pairwise(ends)])
-        return cls(np.array([0, len(stretches) - 1, len(stretches)]), stretches, passes)
+    def of(cls, cuts: Rows, begins: tuple[Rows, Rows], threads: int, passes: int) -> Self:
+        """Return the passes for parts that begin at the bodies ``cuts`` (p + 1,); p is a power of two.
+
+        ``begins`` are the first contacts of each node of the tree, height by height, and the end (2p,).
+        """
+        parts = len(cuts) - 1
+        height = parts.bit_length() - 1
+        branch = max(0, height - (2 * threads - 1).bit_length()) if threads > 1 else height  # the height of branches
+        nodes = [(level, node, False) for level in range(height, branch, -1) for node in range(parts >> level)]
+        nodes += [(branch, node, True) for node in range(parts >> branch)]
+        bodies, firsts, stretches = [], [0], []
+        for level, node, has_parts in nodes:
+            bodies.append([cuts[node << branch], cuts[(node + 1) << branch]] if has_parts else [0, 0])
+            for lower in range(level, -1 if has_parts else level - 1, -1):
+                first = 2 * parts - (2 * parts >> lower) + (node << (level - lower))
+                last = first + (1 << (level - lower))
+                stretches.append([start[at] for start in begins for at in (first, last)])
+            firsts.append(len(stretches))
+        levels = [0, *accumulate(parts >> level for level in range(height, branch - 1, -1))]
+        made = [np.array(table, np.int64) for table in (levels, bodies, firsts, stretches)]
+        return cls(made[0], made[1], made[2], made[3], passes)
 
 
 def solve(
@@ -96,13 +111,13 @@ def solve(
     begins: tuple[Rows, Rows],
     cuts: Rows,
     rates: Rates,
-    how: tuple[int, int, bool],
+    how: tuple[int, int | None, bool],
 ) -> None:
     """Advance the velocities and the ways of all bodies by a step, after Catto's "Soft Step".
 
-    ``begins`` are the first contact of each part, of those between parts, and the end; ``how`` is the number of
-    sub-steps, of threads, and whether any body has a restitution. First the rows of all contacts are made. Sub-steps:
-    accelerations and impulses so far; solve; move; relax.
+    ``begins`` and ``cuts`` are those of `Schedule.of`; ``how`` is the number of sub-steps, of threads, and whether any
+    body has a restitution. First the rows of all contacts are made. Sub-steps: accelerations and impulses so far;
+    solve; move; relax.
 
     The directions of all impulses stay the same in a step, so the impulses so far need no pass over the contacts: what
     they do to a body is the sum of what changed its velocity before. Only those of the step before are applied contact
@@ -110,19 +125,19 @@ def solve(
     """
     substeps, threads, rebounds = how
     work = len(spheres.live) + 4 * len(manifolds.live)
-    threads = min(threads, len(cuts) - 1) if work >= SHARED_FROM else 1
-    layers = Layers.of(cuts, *begins, threads, 1 + 2 * substeps)
-    count = len(layers.stretches)
-    sizes = [count, count - 1, 1, *[1, count - 1] * (2 * substeps), *[1] * rebounds]
+    threads = min(resolve_count(threads, work), len(cuts) - 1)
+    schedule = Schedule.of(cuts, begins, threads, 1 + 2 * substeps)
+    levels = np.diff(schedule.levels).tolist()
+    sizes = [len(schedule.bodies), *levels[::-1], *levels * (2 * substeps), *[1] * rebounds]
     given = (task if len(task.live) else None for task in (spheres, manifolds))  # what there is none of is not compiled
-    run_phases(_solve, Phases.of(sizes, threads), layers, problem, *given, rates)
+    run_phases(_solve, Phases.of(sizes, threads), schedule, problem, *given, rates)
 
 
 @kernel
 def _solve(
     phases: Phases,
     thread: Integer,
-    layers: Layers,
+    schedule: Schedule,
     problem: Problem,
     spheres: balls.SphereTask | None,
     manifolds: flat.ManifoldTask | None,
@@ -131,56 +146,56 @@ def _solve(
     """Run what this thread takes of all passes; return whether nothing is left."""
     bodies, awake, moving, locks = problem
     speed, spins = bodies.speed, (bodies.speed, bodies.frame)
-    starts, stretches, passes = layers
-    count = starts.size - 1
+    levels, of_bodies, firsts, stretches, passes = schedule
+    count = levels.size - 1
     phase: Integer = 0
     while True:
         item, phase = next_item(phases, thread, phase)
         if item < 0:
             return bool(item == NONE_LEFT)
-        turn, layer = (phase - 1) // count, (phase - 1) % count
-        if turn < 0:
-            if spheres is not None:
-                balls.prepare_spheres(stretches[item, 1], stretches[item, 4], spheres, bodies)
-            if manifolds is not None:
-                flat.prepare_manifolds(stretches[item, 2], stretches[item, 5], manifolds, bodies, moving)
-        elif turn == passes:
+        turn, level = (phase - 1) // count, (phase - 1) % count
+        if turn == passes:
             for _ in range(BOUNCES):
                 if spheres is not None:
                     balls.bounce_spheres(spheres.live.size, spheres.rows, speed, moving, rates.threshold)
                 if manifolds is not None:
                     flat.bounce_manifolds(manifolds.live.size, manifolds.rows, speed, moving, rates.threshold)
                 hold(0, moving, locks, speed)
-        if turn < 0 or turn == passes:
             finish_item(phases.finished)
             continue
-        is_warm, has_bias = turn == 0, turn % 2 == 1
+        is_new, is_warm, has_bias = turn < 0, turn == 0, turn % 2 == 1
         storing = (turn + 1 == passes, rates.threshold)
-        if not is_warm:
-            layer = (layer + 1) % count  # contacts between parts come first
-        at = starts[layer] + item - phases.starts[phase]
-        first, last = stretches[at, 0], stretches[at, 3]
-        if is_warm and layer == PARTS:
+        if is_warm:
+            level = count - 1 - level  # up the tree
+        at = item if is_new else levels[level] + item - phases.starts[phase]
+        first, last = of_bodies[at, 0], of_bodies[at, 1]
+        if is_warm:
             _begin(first, last, bodies, awake, rates.h, True)
-        elif layer == JOINTS and turn == 1:
+        elif level == 0 and turn == 1:
             hold(0, moving, locks, speed)
-        elif layer == JOINTS and not has_bias and not is_warm:
+        elif level == 0 and not is_new and not has_bias:
             _move(moving, speed.shape[0], speed, rates.h)  # static bodies with a velocity of their own
-        if spheres is not None:
-            begin, end = stretches[at, 1], stretches[at, 4]
-            if is_warm:
-                balls.warm_spheres(begin, end, spheres.rows, speed, moving)
-            elif has_bias:
-                balls.solve_spheres(begin, end, spheres.rows, speed, moving, rates.bias)
-            else:
-                balls.relax_spheres(begin, end, spheres.rows, speed, moving, rates.bias, storing)
-        if manifolds is not None:
-            begin, end = stretches[at, 2], stretches[at, 5]
-            if is_warm:
-                flat.warm_manifolds(begin, end, manifolds.rows, spins, moving)
-            else:
-                flat.solve_manifolds(begin, end, manifolds.rows, spins, moving, rates.bias, (has_bias, *storing))
-        if layer == PARTS and not is_warm:
+        for place in range(firsts[at + 1] - firsts[at]):
+            stretch = firsts[at + 1] - 1 - place if is_warm else firsts[at] + place
+            if spheres is not None:
+                begin, end = stretches[stretch, 0], stretches[stretch, 1]
+                if is_new:
+                    balls.prepare_spheres(begin, end, spheres, bodies)
+                elif is_warm:
+                    balls.warm_spheres(begin, end, spheres.rows, speed, moving)
+                elif has_bias:
+                    balls.solve_spheres(begin, end, spheres.rows, speed, moving, rates.bias)
+                else:
+                    balls.relax_spheres(begin, end, spheres.rows, speed, moving, rates.bias, storing)
+            if manifolds is not None:
+                begin, end = stretches[stretch, 2], stretches[stretch, 3]
+                if is_new:
+                    flat.prepare_manifolds(begin, end, manifolds, bodies, moving)
+                elif is_warm:
+                    flat.warm_manifolds(begin, end, manifolds.rows, spins, moving)
+                else:
+                    flat.solve_manifolds(begin, end, manifolds.rows, spins, moving, rates.bias, (has_bias, *storing))
+        if not is_new and not is_warm:
             if has_bias:
                 _move(first, last, speed, rates.h)
             hold(first, last, locks, speed)
