@@ -33,6 +33,10 @@ def _sphere_pass(which: int, table: Any, speed: Any, ones: Any, others: Any, num
         sphere_rows.relax_row(speed, table, ones, others, 0, 8, numbers, table[4:])
     elif which == 2:
         sphere_rows.solve_rows(speed, table, ones, others, 0, 8, numbers, 5)
+    elif which == 4:
+        sphere_rows.warm_row(speed, table, ones, others, 0, 8)
+    elif which == 5:
+        sphere_rows.warm_rows(speed, table, ones, others, 0, 8)
     else:
         sphere_rows.relax_rows(speed, table, ones, others, 0, 8, numbers, table[4:])
 
@@ -93,6 +97,8 @@ def test_spheres_on_vectors_do_what_plain_python_does(seed: int) -> None:
     _same(_sphere_pass, sphere_rows.relax_row, 1, given, (NUMBERS, table[4:]))
     _same(_sphere_pass, sphere_rows.solve_rows, 2, given, (NUMBERS, 5))
     _same(_sphere_pass, sphere_rows.relax_rows, 3, given, (NUMBERS, table[4:]))
+    _same(_sphere_pass, sphere_rows.warm_row, 4, given, ())
+    _same(_sphere_pass, sphere_rows.warm_rows, 5, given, ())
 
 
 @kernel

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -83,8 +82,10 @@ class Memory:
 
     def copy(self) -> Memory:
         """Return a memory that does not change with this one; arrays are shared, for changes make others."""
-        made = copy(self)
-        made.pieces = copy(self.pieces)
+        made, made_pieces = Memory.__new__(Memory), Pieces.__new__(Pieces)  # in a tenth of the time of copy.copy
+        made.__dict__ |= self.__dict__
+        made_pieces.__dict__ |= self.pieces.__dict__
+        made.pieces = made_pieces
         return made
 
     @property
@@ -97,7 +98,8 @@ class Memory:
         self.former = None
         extra = len(self.pieces)
         static = _static_kinds(bodies)
-        same_bodies = np.array_equal(self.ids, bodies.ids) and np.array_equal(self.static, static)
+        same_bodies = self.ids is bodies.ids or np.array_equal(self.ids, bodies.ids)
+        same_bodies = same_bodies and np.array_equal(self.static, static)
         same_locks = self._locked is None or np.array_equal(self._locked, bodies.locked)
         if self._locked is None or not same_locks:
             self._locked = bodies.locked.copy()

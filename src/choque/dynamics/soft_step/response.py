@@ -98,9 +98,11 @@ class SoftStep(Response):
         self._finder = ManifoldFinder()
         self._hulls: Any = None
         self._faces = HullFaces.of(None)
-        none, rows, groups = np.empty(0, np.int32), np.empty((0, 1), np.float32), np.empty(0, np.uint8)
-        spheres = SphereRows(none, none, rows, rows, rows[:, 0], rows, groups)
-        self._solved = spheres, ManifoldRows(none, none, none, rows, rows, groups)
+        none, groups, held = np.empty(0, np.int32), np.empty(0, np.uint8), np.empty((0, HELD), np.float32)
+        rows = _rows(0, sphere_rows.WIDTH)
+        spheres = SphereRows(none, none, rows, rows, rows[:, 0], held, groups)
+        manifolds = ManifoldRows(none, none, none, _rows(0, manifold_rows.WIDTH), held, groups)
+        self._nothing = self._solved = spheres, manifolds
         self._rows = SolverBodies.empty(0)
         self._recall(Memory())
 
@@ -315,6 +317,9 @@ class SoftStep(Response):
         """Return the contacts of spheres to solve, the first of each part, and what is held after the step."""
         kept, rows = self._memory.spheres, self._rows
         total = len(kept.keys)
+        if not total:
+            nothing = self._nothing[0], np.empty(0, np.int64), kept[2:5], np.empty((0, 4), np.float32)
+            return SphereTask(*nothing), np.zeros_like(self._memory.starts[0]), (kept.slot, kept.held[:0])
         touch, is_live = memory.empty((total, 4), np.float32), np.empty(total, np.uint8)
         _share(touch_spheres, total, thread_count, kept.pairs, rows, self._awake, touch, is_live)
         live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, self._touched)
@@ -328,6 +333,10 @@ class SoftStep(Response):
         """Return the manifolds to solve, as `_sphere_task` does; find those that cannot be used again."""
         kept, rows = self._memory.manifolds, self._rows
         total = len(kept.keys)
+        if not total:
+            self._found_count = self._recycled = 0
+            nothing = self._nothing[1], np.empty(0, np.int64), kept[2:]
+            return ManifoldTask(*nothing), np.zeros_like(self._memory.starts[1]), (kept.slot, kept.held[:0])
         is_live, is_stale = np.empty(total, np.uint8), np.empty(total, np.uint8)
         _share(recycle, total, thread_count, kept, rows, self._awake, is_live, is_stale)
         stale = np.flatnonzero(is_stale)
@@ -374,7 +383,7 @@ def _laid_out(kept: Kept, starts: Rows, is_live: U8, touched: U8) -> tuple[Rows,
     total, most = len(kept.keys), int(np.count_nonzero(is_live))
     live, begins = memory.empty(most + 1, np.int64), np.zeros(len(starts), np.int64)  # one is written and not used
     slot, held = memory.empty(total, np.int32), memory.empty((most, HELD), np.float32)
-    count = lay_out(kept, starts, is_live, live, begins, touched, slot, held) if total else 0
+    count = lay_out(kept, starts, is_live, live, begins, touched, slot, held)
     return live[: begins[-1]], begins, (slot, held[:count])
 
 
@@ -383,12 +392,7 @@ def _rows(count: int, width: int) -> F32:
 
 
 def _share(kernel: Any, total: int, thread_count: int, *arguments: Any) -> None:
-    """Run ``kernel(first, last, …)`` over ``total`` bodies or contacts, by all threads if there are enough.
-
-    A kernel for which there is no work is not called, so that it need not be compiled.
-    """
-    if total == 0:
-        return
+    """Run ``kernel(first, last, …)`` over ``total`` bodies or contacts, by all threads if there are enough."""
     shares = ranges(total, thread_count if total >= SHARED_FROM else 1)
     run(lambda part: kernel(*shares[part], *arguments), len(shares))
 
@@ -404,8 +408,8 @@ def _damp(bodies: State, dt: float) -> None:
     """Slow bodies down by their damping, exactly as an implicit step of v' = −damping · v does."""
     both = (bodies.linear_damping, bodies.velocity), (bodies.angular_damping, bodies.angular_velocity)
     for damping, column in both:
-        rows = np.flatnonzero(damping)
-        if len(rows):
+        if damping.any():
+            rows = np.flatnonzero(damping)
             column[rows] /= (1 + damping[rows] * damping.dtype.type(dt))[:, np.newaxis]
 
 

@@ -42,6 +42,14 @@ class _Sphere(Four):
         return now, self.sub(now, before)
 
 
+def _warm(row: _Sphere, moving: Any) -> None:
+    """Write the code of applying the impulses of one contact, or more."""
+    slide = row.three(row.four(SLIDE))
+    twist = row.cross(slide, row.normal)
+    push = row.add(row.mul(row.get(IMPULSE), row.normal), slide)
+    row.change(moving, push, [row.mul(row.get(place), twist) for place in (ARM_A, ARM_B)])
+
+
 def _solve(row: _Sphere, moving: Any, rates: Pointer, which: Any) -> None:
     """Write the code of solving one contact, or more."""
     inverse_h, push, rate, scale, keep = row.bias(rates, which)
@@ -73,8 +81,22 @@ def _relax(row: _Sphere, moving: Any, rates: Pointer, more: Pointer) -> None:
     row.change(moving, row.add(row.mul(change, row.normal), slide), [row.mul(arm, twist) for arm in arms])
 
 
+_warm_one, _warm_more = for_one_and_more(_Sphere, _warm)
 _solve_one, _solve_more = for_one_and_more(_Sphere, _solve)
 _relax_one, _relax_more = for_one_and_more(_Sphere, _relax)
+
+
+@operation(_warm_one)
+def warm_row(speed: Array, rows: Array, ones: Array, others: Array, t: Int, moving: Int) -> None:
+    """Apply the impulses so far of contact ``t``."""
+    _apply(rows[t], speed, (ones[t], others[t], moving), float(rows[t, IMPULSE]), _vector(rows[t], SLIDE))
+
+
+@operation(_warm_more)
+def warm_rows(speed: Array, rows: Array, ones: Array, others: Array, t: Int, moving: Int) -> None:
+    """Apply the impulses of `AT_ONCE` contacts from ``t`` on, that share no body that moves."""
+    for at in range(t, t + AT_ONCE):
+        _apply(rows[at], speed, (ones[at], others[at], moving), float(rows[at, IMPULSE]), _vector(rows[at], SLIDE))
 
 
 @operation(_solve_one)

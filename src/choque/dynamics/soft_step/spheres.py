@@ -13,7 +13,7 @@ import numpy as np
 
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.types import F32, I32, U8, Integer, Rows
-from choque._core.vector import Vector, along, cross, dot
+from choque._core.vector import Vector, dot
 from choque.dynamics.soft_step import sphere_rows as place
 from choque.dynamics.soft_step.bodies import (
     ARM,
@@ -27,7 +27,7 @@ from choque.dynamics.soft_step.bodies import (
     SolverBodies,
 )
 from choque.dynamics.soft_step.four import MOVED, SCALE, SOFT, SPEED, STATIC, TOUCHED, V, W, group_contacts
-from choque.dynamics.soft_step.sphere_rows import relax_row, relax_rows, solve_row, solve_rows
+from choque.dynamics.soft_step.sphere_rows import relax_row, relax_rows, solve_row, solve_rows, warm_row, warm_rows
 from choque.narrow.manifolds.rounds import sphere_gap
 
 LIVE, SLEEPING = 1, 2  # a pair that is solved in a step, and one that is not looked at
@@ -150,21 +150,20 @@ def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, mo
     """Apply the impulses so far, and group the contacts for what follows."""
     a_row, b_row, row, more = rows[:4]
     group_contacts(first, last, a_row, b_row, moving, rows.group)
-    for t in range(first, last):
-        a, b = a_row[t], b_row[t]
-        normal = (row[t, place.NORMAL], row[t, place.NORMAL + 1], row[t, place.NORMAL + 2])
-        slide = (row[t, place.SLIDE], row[t, place.SLIDE + 1], row[t, place.SLIDE + 2])
-        by, twist = along(slide, normal, row[t, place.IMPULSE]), cross(normal, slide)
-        _add(speed, a, V, -speed[a, SCALE], by)
-        _add(speed, a, W, -row[t, place.ARM_A], twist)
-        if b < moving:
-            _add(speed, b, V, speed[b, SCALE], by)
-            _add(speed, b, W, -row[t, place.ARM_B], twist)
-        if row[t, place.EXTRA] > 0 and more[t, place.ROLL_LIMIT] > 0:
-            roll = (more[t, place.ROLL], more[t, place.ROLL + 1], more[t, place.ROLL + 2])
-            _add(speed, a, W, -more[t, place.SPIN_A], roll)
-            if b < moving:
-                _add(speed, b, W, more[t, place.SPIN_B], roll)
+    t = first
+    while t < last:
+        after = t + rows.group[t]
+        if after > t + 1:
+            warm_rows(speed, row, a_row, b_row, t, moving)
+        else:
+            warm_row(speed, row, a_row, b_row, t, moving)
+        while t < after:
+            if row[t, place.EXTRA] > 0 and more[t, place.ROLL_LIMIT] > 0:
+                roll = (more[t, place.ROLL], more[t, place.ROLL + 1], more[t, place.ROLL + 2])
+                _add(speed, a_row[t], W, -more[t, place.SPIN_A], roll)
+                if b_row[t] < moving:
+                    _add(speed, b_row[t], W, more[t, place.SPIN_B], roll)
+            t += 1
 
 
 @helper

@@ -11,6 +11,7 @@ all passes: see `choque._core.phases`.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple, Self
 
@@ -45,6 +46,7 @@ class Rates(NamedTuple):
     bias: F32  # (15,): see `FREE`
 
     @classmethod
+    @lru_cache(maxsize=16)
     def of(cls, dt: float, substeps: int, unit: float, hertz: float | None, damping: float) -> Self:
         """Return the rates of steps of ``dt`` seconds; ``unit`` is the length of a metre."""
         h = dt / substeps
@@ -86,22 +88,26 @@ class Schedule(NamedTuple):
 
         ``begins`` are the first contacts of each node of the tree, height by height, and the end (2p,).
         """
-        parts = len(cuts) - 1
-        height = parts.bit_length() - 1
-        branch = max(0, height - (2 * threads - 1).bit_length()) if threads > 1 else height  # the height of branches
-        nodes = [(level, node, False) for level in range(height, branch, -1) for node in range(parts >> level)]
-        nodes += [(branch, node, True) for node in range(parts >> branch)]
-        bodies, firsts, stretches = [], [0], []
-        for level, node, has_parts in nodes:
-            bodies.append([cuts[node << branch], cuts[(node + 1) << branch]] if has_parts else [0, 0])
-            for lower in range(level, -1 if has_parts else level - 1, -1):
-                first = 2 * parts - (2 * parts >> lower) + (node << (level - lower))
-                last = first + (1 << (level - lower))
-                stretches.append([start[at] for start in begins for at in (first, last)])
-            firsts.append(len(stretches))
-        levels = [0, *accumulate(parts >> level for level in range(height, branch - 1, -1))]
-        made = [np.array(table, np.int64) for table in (levels, bodies, firsts, stretches)]
-        return cls(made[0], made[1], made[2], made[3], passes)
+        levels, bodies, firsts, index = _layout(len(cuts) - 1, threads)
+        return cls(levels, cuts[bodies], firsts, np.concatenate([start[index] for start in begins], axis=1), passes)
+
+
+@lru_cache(maxsize=16)
+def _layout(parts: int, threads: int) -> tuple[Rows, Rows, Rows, Rows]:
+    """Return levels, parts instead of bodies, first stretches, and nodes instead of contacts of a `Schedule`."""
+    height = parts.bit_length() - 1
+    branch = max(0, height - (2 * threads - 1).bit_length()) if threads > 1 else height  # the height of branches
+    nodes = [(level, node, False) for level in range(height, branch, -1) for node in range(parts >> level)]
+    nodes += [(branch, node, True) for node in range(parts >> branch)]
+    bodies, firsts, index = [], [0], []
+    for level, node, has_parts in nodes:
+        bodies.append((node << branch, (node + 1) << branch) if has_parts else (0, 0))
+        for lower in range(level, -1 if has_parts else level - 1, -1):
+            first = 2 * parts - (2 * parts >> lower) + (node << (level - lower))
+            index.append((first, first + (1 << (level - lower))))
+        firsts.append(len(index))
+    levels = [0, *accumulate(parts >> level for level in range(height, branch - 1, -1))]
+    return np.array(levels), np.array(bodies), np.array(firsts), np.array(index)
 
 
 def solve(
