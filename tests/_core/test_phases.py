@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from choque._core.kernel import kernel
-from choque._core.phases import NONE_LEFT, Phases, finish_item, next_item, run_phases
+from choque._core.phases import NONE_LEFT, Phases, Shares, finish_item, next_item, next_share, run_phases, run_shares
 
 SIZES = np.array([3, 0, 7, 1, 16, 2])
 
@@ -36,6 +36,25 @@ def expected() -> list[int]:
     for size in SIZES.tolist():
         values += [1 + sum(values)] * size
     return values
+
+
+@kernel
+def count_each(shares: Shares, times: Any) -> None:
+    """Count how often each item is taken."""
+    first, last = next_share(shares)
+    while first < last:
+        for item in range(first, last):
+            times[item] += 1
+        first, last = next_share(shares)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("total", [0, 1, 2, 5, 24, 1000])
+def test_shares_cover_every_item_once(total: int, threads: int) -> None:
+    for _ in range(10):
+        times = np.zeros(total, np.int64)
+        run_shares(count_each, total, threads, times)
+        assert (times == 1).all()
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])

@@ -251,11 +251,10 @@ def test_events_tell_what_began_ended_hit_slept_and_woke() -> None:
 def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits are lowered, so that threads share every pass of a small scene, in parts of six bodies."""
     import choque._core.threads
-    from choque.dynamics.soft_step import memory, response
+    from choque.dynamics.soft_step import memory
 
     monkeypatch.setattr(choque._core.threads, "SERIAL_BELOW", 0)
     monkeypatch.setattr(choque._core.threads, "STREAM_SERIAL_BELOW", 0)
-    monkeypatch.setattr(response, "SHARED_FROM", 0)
     monkeypatch.setattr(memory, "PART_BODIES", 6)
     hashes = []
     for threads in (1, 2, 3, 8):

@@ -4,6 +4,8 @@ Waking a thread takes 50 to 100 µs, more than a short phase. Here each thread i
 items of the current phase until none is left, its own share first, so that its caches serve it again. A thread that
 comes late, or that the system stops between two items, holds up nobody: the others take its items.
 
+Work of one phase is taken in `Shares`, several for each thread: one that comes late takes fewer, and nobody waits.
+
 A thread that finds no item waits in a loop, for some 100 µs at most; then `run_phases` lets the system run others.
 Items of one phase must not touch the same memory; what one phase wrote, all threads see in the next.
 """
@@ -24,6 +26,7 @@ from choque._core.lane_code import I64, Array, Code, Int, Pointer, operation
 from choque._core.threads import run
 from choque._core.types import Integer, Rows
 
+SHARES = 3  # for each thread
 NONE_LEFT, WAITING = -1, -2  # what `next_item` returns instead of an item
 PAUSES = 2_000  # rounds of waiting before the system may run others: of about 50 ns each
 _lock = Lock()  # for plain Python, where no instruction is atomic
@@ -42,6 +45,29 @@ class Phases(NamedTuple):
         """Return phases of these numbers of items."""
         starts = np.array([0, *accumulate(sizes)])
         return cls(starts, np.zeros(starts[-1], np.int64), np.zeros(16, np.int64), threads)
+
+
+class Shares(NamedTuple):
+    """A range of items that threads take in shares."""
+
+    taken: Rows  # (16,): first how many are taken; two cache lines for one number
+    total: int  # items
+    parts: int  # shares
+
+
+def run_shares(kernel: Callable[..., object], total: int, threads: int, *arguments: object) -> None:
+    """Call ``kernel(shares, *arguments)`` by all threads; it takes shares of ``total`` items until none is left."""
+    if total:
+        shares = Shares(np.zeros(16, np.int64), total, min(total, SHARES * threads) if threads > 1 else 1)
+        run(lambda _: kernel(shares, *arguments), threads)
+
+
+@helper
+def next_share(shares: Shares) -> tuple[int, int]:
+    """Take a share; return its first item and the one after its last, which is not greater if none is left."""
+    taken, total, parts = shares
+    share = count_up(taken)
+    return total * share // parts, min(total * (share + 1) // parts, total)
 
 
 def run_phases(kernel: Callable[..., bool], phases: Phases, *arguments: object) -> None:
@@ -108,6 +134,18 @@ def take_item(taken: Array, item: Int) -> int:
         is_free = taken[item] == 0
         taken[item] = 1
         return int(is_free)
+
+
+def _count_up(code: Code, taken: Pointer) -> Any:
+    return code.builder.atomic_rmw("add", taken.start, I64(1), "acq_rel")
+
+
+@operation(_count_up)
+def count_up(taken: Array) -> int:
+    """Add one to the first number of ``taken``; return what it was."""
+    with _lock:
+        taken[0] += 1
+        return int(taken[0]) - 1
 
 
 def _finish(code: Code, finished: Pointer) -> None:

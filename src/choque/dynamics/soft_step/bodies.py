@@ -14,6 +14,7 @@ import numpy as np
 
 from choque._core import memory
 from choque._core.kernel import forceinline, helper, kernel
+from choque._core.phases import Shares, next_share
 from choque._core.types import F64, I8, I32, U8, Floats, Integer, Rows
 from choque._core.vector import Vector, scaled
 from choque.dynamics.response import free_turn, limit, turn_by
@@ -78,8 +79,7 @@ class SolverBodies(NamedTuple):
 
 @kernel
 def load_bodies(
-    first: Integer,
-    last: Integer,
+    shares: Shares,
     order: Rows,
     moving: Integer,
     columns: Columns,
@@ -87,70 +87,72 @@ def load_bodies(
     nearness: float,
     rows: SolverBodies,
 ) -> None:
-    """Read the bodies ``order[first:last]`` of a world into the rows ``first … last − 1``; ``moving`` come first."""
+    """Read the bodies ``order`` of a world into rows; ``moving`` come first."""
     given_kind, given_hull, position, rotation, velocity, spin, acceleration = columns[:7]
     mass, inertia, given_size, restitution, friction, rolling, surface_velocity = columns[7:]
     kind, hull, pose, size, near, ball, speed, _, frame, pull, material = rows
-    for row in range(first, last):
-        body = order[row]
-        shape = given_kind[body]
-        hull[row] = given_hull[body]
-        thin = np.inf
-        for axis in range(3):
-            size[row, axis] = given_size[body, axis]
-            pose[row, axis] = ball[row, axis] = position[body, axis]
-            for other in range(3):  # how a sphere is turned does not matter
-                is_one = axis == other
-                pose[row, 3 + 3 * axis + other] = is_one if shape == SPHERE else rotation[body, axis, other]
-        if shape == CONVEX:
+    first, last = next_share(shares)
+    while first < last:
+        for row in range(first, last):
+            body = order[row]
+            shape = given_kind[body]
+            hull[row] = given_hull[body]
+            thin = np.inf
             for axis in range(3):
-                half = faces.extent[given_hull[body], axis] * size[row, axis]
-                thin = min(thin, half)
+                size[row, axis] = given_size[body, axis]
+                pose[row, axis] = ball[row, axis] = position[body, axis]
+                for other in range(3):  # how a sphere is turned does not matter
+                    is_one = axis == other
+                    pose[row, 3 + 3 * axis + other] = is_one if shape == SPHERE else rotation[body, axis, other]
+            if shape == CONVEX:
+                for axis in range(3):
+                    half = faces.extent[given_hull[body], axis] * size[row, axis]
+                    thin = min(thin, half)
+                    if faces.is_box[given_hull[body]]:
+                        size[row, axis] = half
                 if faces.is_box[given_hull[body]]:
-                    size[row, axis] = half
-            if faces.is_box[given_hull[body]]:
-                shape = BOX
-        elif shape in (SPHERE, CAPSULE):
-            thin = size[row, 0]
-        kind[row] = shape
-        near[row] = ball[row, REACH] = min(nearness, 0.125 * thin)
-        material[row, RESTITUTION], material[row, ROLLING] = restitution[body], rolling[body]
-        moves = row < moving
-        root = math.sqrt(np.float64(mass[body])) if moves else 1.0
-        speed[row, SCALE] = 1.0 / root
-        ball[row, RADIUS], ball[row, ARM] = thin if shape == SPHERE else -thin, 0.0
-        ball[row, LIGHTNESS], ball[row, FRICTION] = speed[row, SCALE] if moves else 0.0, friction[body]
-        for axis in range(3):
-            material[row, SURFACE + axis] = surface_velocity[body, axis]
-            speed[row, V + axis] = velocity[body, axis] * root
-            pull[row, axis] = acceleration[body, axis] * root if moves else 0.0
-            speed[row, MOVED + axis] = speed[row, TURNED + axis] = 0.0
-        if shape == SPHERE and moves:
-            # The frame of a sphere may be any: that of the world makes spins comparable between spheres.
-            weight = math.sqrt(np.float64(inertia[body, 0]))
-            inverse = 1.0 / weight
-            ball[row, ARM] = size[row, 0] * inverse
+                    shape = BOX
+            elif shape in (SPHERE, CAPSULE):
+                thin = size[row, 0]
+            kind[row] = shape
+            near[row] = ball[row, REACH] = min(nearness, 0.125 * thin)
+            material[row, RESTITUTION], material[row, ROLLING] = restitution[body], rolling[body]
+            moves = row < moving
+            root = math.sqrt(np.float64(mass[body])) if moves else 1.0
+            speed[row, SCALE] = 1.0 / root
+            ball[row, RADIUS], ball[row, ARM] = thin if shape == SPHERE else -thin, 0.0
+            ball[row, LIGHTNESS], ball[row, FRICTION] = speed[row, SCALE] if moves else 0.0, friction[body]
             for axis in range(3):
-                for other in range(3):
-                    frame[row, 3 * axis + other] = inverse if axis == other else 0.0
-                speed[row, W + axis] = spin[body, axis] * weight
-        else:
-            for axis in range(3):
-                weight = math.sqrt(np.float64(inertia[body, axis])) if moves else 1.0
+                material[row, SURFACE + axis] = surface_velocity[body, axis]
+                speed[row, V + axis] = velocity[body, axis] * root
+                pull[row, axis] = acceleration[body, axis] * root if moves else 0.0
+                speed[row, MOVED + axis] = speed[row, TURNED + axis] = 0.0
+            if shape == SPHERE and moves:
+                # The frame of a sphere may be any: that of the world makes spins comparable between spheres.
+                weight = math.sqrt(np.float64(inertia[body, 0]))
                 inverse = 1.0 / weight
-                own = 0.0
-                for other in range(3):
-                    across = pose[row, 3 + 3 * other + axis]
-                    frame[row, 3 * axis + other] = across * inverse
-                    own += across * spin[body, other]
-                speed[row, W + axis] = own * weight
-        speed[row, 3] = speed[row, 7] = speed[row, 11] = pull[row, 3] = 0.0
+                ball[row, ARM] = size[row, 0] * inverse
+                for axis in range(3):
+                    for other in range(3):
+                        frame[row, 3 * axis + other] = inverse if axis == other else 0.0
+                    speed[row, W + axis] = spin[body, axis] * weight
+            else:
+                for axis in range(3):
+                    weight = math.sqrt(np.float64(inertia[body, axis])) if moves else 1.0
+                    inverse = 1.0 / weight
+                    own = 0.0
+                    for other in range(3):
+                        across = pose[row, 3 + 3 * other + axis]
+                        frame[row, 3 * axis + other] = across * inverse
+                        own += across * spin[body, other]
+                    speed[row, W + axis] = own * weight
+            speed[row, 3] = speed[row, 7] = speed[row, 11] = pull[row, 3] = 0.0
+        first, last = next_share(shares)
 
 
 @kernel
 def move_bodies(
-    first: Integer,
-    last: Integer,
+    shares: Shares,
     order: Rows,
     awake: tuple[Any, U8],
     columns: tuple[Any, ...],
@@ -158,7 +160,7 @@ def move_bodies(
     touched: U8,
     limits: tuple[float, float, float],
 ) -> None:
-    """Write the rows ``first … last − 1`` back to their bodies, and move these.
+    """Write the rows back to their bodies, and move these.
 
     ``awake`` is how many bodies move, and which are awake; sleepers that nothing touched stay. A body without
     contacts moves exactly under its acceleration and turns freely, as `choque.dynamics.response.integrate` has it. One
@@ -168,33 +170,36 @@ def move_bodies(
     position, rotation, velocity, angular_velocity, acceleration, inertia = columns
     dt, max_speed, max_spin = limits
     moving, is_awake = awake
-    for row in range(first, last):
-        body = order[row]
-        if row < moving and not (is_awake[row] or touched[row]):
-            continue
-        if row >= moving or not touched[row]:
-            for axis in range(3):
-                before = np.float64(velocity[body, axis])
-                after = before + acceleration[body, axis] * dt
-                velocity[body, axis] = after
-                position[body, axis] += 0.5 * (before + after) * dt
-            spin = (
-                np.float64(angular_velocity[body, 0]),
-                np.float64(angular_velocity[body, 1]),
-                np.float64(angular_velocity[body, 2]),
-            )
-            if spin[0] != 0 or spin[1] != 0 or spin[2] != 0:
-                moments = (np.float64(inertia[body, 0]), np.float64(inertia[body, 1]), np.float64(inertia[body, 2]))
-                if row >= moving or (moments[0] == moments[1] and moments[1] == moments[2]):
-                    turn_by(rotation, body, scaled(spin, dt))
-                else:
-                    after_turn = free_turn(rotation, body, spin, moments, dt)
-                    for axis in range(3):
-                        angular_velocity[body, axis] = after_turn[axis]
-        else:
-            _take_motion(row, body, columns, rows)
-        limit(velocity, body, max_speed)
-        limit(angular_velocity, body, max_spin)
+    first, last = next_share(shares)
+    while first < last:
+        for row in range(first, last):
+            body = order[row]
+            if row < moving and not (is_awake[row] or touched[row]):
+                continue
+            if row >= moving or not touched[row]:
+                for axis in range(3):
+                    before = np.float64(velocity[body, axis])
+                    after = before + acceleration[body, axis] * dt
+                    velocity[body, axis] = after
+                    position[body, axis] += 0.5 * (before + after) * dt
+                spin = (
+                    np.float64(angular_velocity[body, 0]),
+                    np.float64(angular_velocity[body, 1]),
+                    np.float64(angular_velocity[body, 2]),
+                )
+                if spin[0] != 0 or spin[1] != 0 or spin[2] != 0:
+                    moments = (np.float64(inertia[body, 0]), np.float64(inertia[body, 1]), np.float64(inertia[body, 2]))
+                    if row >= moving or (moments[0] == moments[1] and moments[1] == moments[2]):
+                        turn_by(rotation, body, scaled(spin, dt))
+                    else:
+                        after_turn = free_turn(rotation, body, spin, moments, dt)
+                        for axis in range(3):
+                            angular_velocity[body, axis] = after_turn[axis]
+            else:
+                _take_motion(row, body, columns, rows)
+            limit(velocity, body, max_speed)
+            limit(angular_velocity, body, max_spin)
+        first, last = next_share(shares)
 
 
 @forceinline

@@ -14,6 +14,7 @@ import numpy as np
 from choque._core import memory
 from choque._core.kernel import helper, kernel
 from choque._core.pair_keys import pair_key
+from choque._core.phases import Shares, next_share
 from choque._core.types import F32, F64, I32, I64, U8, U32, Floats, Integer, Keys, Rows
 from choque.dynamics.soft_step import rows as flat_rows
 from choque.dynamics.soft_step import sphere_rows as ball_rows
@@ -227,10 +228,8 @@ def _take_over(before: Kept, after: Kept, is_taken: U8) -> None:
 
 
 @kernel
-def recycle(
-    first: Integer, last: Integer, kept: Kept, bodies: SolverBodies, awake: U8, is_live: U8, is_stale: U8
-) -> None:
-    """Decide which of the manifolds ``first … last − 1`` can be used again, and which must be found.
+def recycle(shares: Shares, kept: Kept, bodies: SolverBodies, awake: U8, is_live: U8, is_stale: U8) -> None:
+    """Decide which of the manifolds can be used again, and which must be found.
 
     A manifold stays while its bodies moved less, relative to each other, than the distance that was allowed when it was
     found, and neither turned by more than ten degrees. Of bodies that are apart nothing is computed until they may have
@@ -238,28 +237,31 @@ def recycle(
     """
     pairs, home, marks, found_pose = kept.pairs, kept.home, kept.marks, kept.pose
     pose = bodies.pose
-    for pair in range(first, last):
-        a, b, at = pairs[pair, 0], pairs[pair, 1], home[pair]
-        is_live[pair] = is_stale[pair] = 0
-        if not (awake[a] or awake[b]):
-            is_live[pair] = SLEEPING
-            continue
-        allowed = found_pose[at, 3]
-        is_stale[pair] = 1
-        if allowed > 0:
-            way = 0.0
-            for axis in range(3):
-                way += (pose[b, axis] - pose[a, axis] - found_pose[at, axis]) ** 2
-            trace_a = trace_b = 0.0
-            for part in range(9):
-                trace_a += pose[a, 3 + part] * found_pose[at, TURN_A + part]
-                trace_b += pose[b, 3 + part] * found_pose[at, TURN_B + part]
-            turn_a, turn_b = math.sqrt(max(3.0 - trace_a, 0.0)), math.sqrt(max(3.0 - trace_b, 0.0))
-            is_near = math.sqrt(way) + turn_a * found_pose[at, REACH_A] + turn_b * found_pose[at, REACH_B] < allowed
-            has_points = marks[at, COUNT] > 0
-            if is_near and (not has_points or (trace_a > UPRIGHT and trace_b > UPRIGHT)):
-                is_stale[pair] = 0
-                is_live[pair] = has_points
+    first, last = next_share(shares)
+    while first < last:
+        for pair in range(first, last):
+            a, b, at = pairs[pair, 0], pairs[pair, 1], home[pair]
+            is_live[pair] = is_stale[pair] = 0
+            if not (awake[a] or awake[b]):
+                is_live[pair] = SLEEPING
+                continue
+            allowed = found_pose[at, 3]
+            is_stale[pair] = 1
+            if allowed > 0:
+                way = 0.0
+                for axis in range(3):
+                    way += (pose[b, axis] - pose[a, axis] - found_pose[at, axis]) ** 2
+                trace_a = trace_b = 0.0
+                for part in range(9):
+                    trace_a += pose[a, 3 + part] * found_pose[at, TURN_A + part]
+                    trace_b += pose[b, 3 + part] * found_pose[at, TURN_B + part]
+                turn_a, turn_b = math.sqrt(max(3.0 - trace_a, 0.0)), math.sqrt(max(3.0 - trace_b, 0.0))
+                is_near = math.sqrt(way) + turn_a * found_pose[at, REACH_A] + turn_b * found_pose[at, REACH_B] < allowed
+                has_points = marks[at, COUNT] > 0
+                if is_near and (not has_points or (trace_a > UPRIGHT and trace_b > UPRIGHT)):
+                    is_stale[pair] = 0
+                    is_live[pair] = has_points
+        first, last = next_share(shares)
 
 
 @helper

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from choque._core import check, memory
 from choque._core.pair_keys import EVERY_GROUP, pack_pairs, unpack_pairs
-from choque._core.threads import ranges, resolve_count, run
+from choque._core.phases import run_shares
+from choque._core.threads import resolve_count
 from choque._core.types import F32, F64, I32, U8, Bools, Floats, Keys, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import rows as manifold_rows
@@ -40,7 +41,6 @@ RECYCLED = 0.05  # how far two bodies may move, relative to each other, before t
 LIGHTEST, HEAVIEST = 1e-30, 1e30  # limits of masses and moments of inertia
 SHORTEST, LONGEST = 1e-30, 1e30  # limits of steps [s]: rows have numbers in float32
 CROWD = 1_000  # bodies that may be in one place: each overlaps all others
-SHARED_FROM = 4_000  # bodies, pairs or contacts from which threads share a pass over them
 _Held: TypeAlias = tuple[I32, F32]  # slots and impulses after a step; see `Kept`
 
 
@@ -227,7 +227,7 @@ class SoftStep(Response):
         rows = self._rows
         if len(rows.kind) != count:
             rows = self._rows = SolverBodies.empty(count)
-        _share(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows)
+        run_shares(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows)
         rows.kind[body_count:] = TRIANGLE
         rows.hull[body_count:] = len(faces.first) - 1 - len(faces.rim) + np.arange(count - body_count)
         awake = self._awake = kept.rest.awake[order]
@@ -239,7 +239,7 @@ class SoftStep(Response):
         rates = Rates.of(check.number(dt, "dt", SHORTEST, LONGEST), self.substeps, self.unit, self.hertz, self.damping)
         rebounds = bool(bodies.restitution.any())
         has_extras = rebounds or bool(bodies.rolling.any() or bodies.surface_velocity.any())
-        spheres, first_sphere, held_s = self._sphere_task(has_extras, thread_count)
+        spheres, first_sphere, held_s = self._sphere_task(has_extras)
         manifolds, first_manifold, held_m = self._manifold_task(faces, thread_count)
         problem, how = Problem(rows, awake, moving, locks), (self.substeps, self.threads, rebounds)
         ready = perf_counter()
@@ -266,7 +266,7 @@ class SoftStep(Response):
         awake, touched = self._locks.move(columns, rows, self._awake, self._touched, limits)
         thread_count = resolve_count(threads, count)
         moved = (*columns[2:7], columns.inertia), (rows.speed, rows.frame)
-        _share(move_bodies, count, thread_count, order, (moving, awake), *moved, touched, limits)
+        run_shares(move_bodies, count, thread_count, order, (moving, awake), *moved, touched, limits)
         rest, awake_count = kept.rest, moving
         if self.sleep:
             began, rest = perf_counter(), rest.copy()
@@ -313,7 +313,7 @@ class SoftStep(Response):
             wake_islands(rest, is_waking)
         return count
 
-    def _sphere_task(self, has_extras: bool, thread_count: int) -> tuple[SphereTask, Rows, _Held]:
+    def _sphere_task(self, has_extras: bool) -> tuple[SphereTask, Rows, _Held]:
         """Return the contacts of spheres to solve, the first of each part, and what is held after the step."""
         kept, rows = self._memory.spheres, self._rows
         total = len(kept.keys)
@@ -321,7 +321,9 @@ class SoftStep(Response):
             nothing = self._nothing[0], np.empty(0, np.int64), kept[2:5], np.empty((0, 4), np.float32)
             return SphereTask(*nothing), np.zeros_like(self._memory.starts[0]), (kept.slot, kept.held[:0])
         touch, is_live = memory.empty((total, 4), np.float32), np.empty(total, np.uint8)
-        _share(touch_spheres, total, thread_count, kept.pairs, rows, self._awake, touch, is_live)
+        run_shares(
+            touch_spheres, total, resolve_count(self.threads, total), kept.pairs, rows, self._awake, touch, is_live
+        )
         live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, self._touched)
         count, width = len(live), sphere_rows.WIDTH
         given = _rows(count, width), _rows(has_extras * count, width)
@@ -338,7 +340,7 @@ class SoftStep(Response):
             nothing = self._nothing[1], np.empty(0, np.int64), kept[2:]
             return ManifoldTask(*nothing), np.zeros_like(self._memory.starts[1]), (kept.slot, kept.held[:0])
         is_live, is_stale = np.empty(total, np.uint8), np.empty(total, np.uint8)
-        _share(recycle, total, thread_count, kept, rows, self._awake, is_live, is_stale)
+        run_shares(recycle, total, resolve_count(self.threads, total), kept, rows, self._awake, is_live, is_stale)
         stale = np.flatnonzero(is_stale)
         self._recycled = int(np.count_nonzero(is_live == LIVE))
         if len(stale):
@@ -389,12 +391,6 @@ def _laid_out(kept: Kept, starts: Rows, is_live: U8, touched: U8) -> tuple[Rows,
 
 def _rows(count: int, width: int) -> F32:
     return memory.aligned(count * width, np.float32).reshape(-1, width)
-
-
-def _share(kernel: Any, total: int, thread_count: int, *arguments: Any) -> None:
-    """Run ``kernel(first, last, …)`` over ``total`` bodies or contacts, by all threads if there are enough."""
-    shares = ranges(total, thread_count if total >= SHARED_FROM else 1)
-    run(lambda part: kernel(*shares[part], *arguments), len(shares))
 
 
 def _most_together(position: Floats, width: float) -> int:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choque._core.kernel import forceinline, helper, kernel
+from choque._core.phases import Shares, next_share
 from choque._core.types import F32, I32, U8, Integer, Rows
 from choque._core.vector import Vector, dot
 from choque.dynamics.soft_step import sphere_rows as place
@@ -46,29 +47,30 @@ class SphereRows(NamedTuple):
 
 
 @kernel
-def touch_spheres(
-    first: Integer, last: Integer, pairs: Any, bodies: SolverBodies, awake: U8, touch: Any, is_live: U8
-) -> None:
-    """Write the normal and the gap of the pairs ``first … last − 1``, and whether they are close and not asleep.
+def touch_spheres(shares: Shares, pairs: Any, bodies: SolverBodies, awake: U8, touch: Any, is_live: U8) -> None:
+    """Write the normal and the gap of the pairs, and whether they are close and not asleep.
 
     The sphere of a pair, or its first one, is the first body of its row; the normal goes from it to the other.
     """
     kind, _, pose, size, _, ball = bodies[:6]
-    for pair in range(first, last):
-        a, b = pairs[pair, 0], pairs[pair, 1]
-        if ball[b, RADIUS] > 0:
-            # Without a branch on what is close: half of the candidates are, and no processor can guess which.
-            x, y, z = ball[b, 0] - ball[a, 0], ball[b, 1] - ball[a, 1], ball[b, 2] - ball[a, 2]
-            distance = math.sqrt(x * x + y * y + z * z)
-            inverse = 1.0 / distance if distance > 0 else 0.0
-            x, y, z = x * inverse, y * inverse if distance > 0 else 1.0, z * inverse
-            gap = distance - ball[a, RADIUS] - ball[b, RADIUS]
-        else:
-            (x, y, z), gap = sphere_gap(kind, pose, size, a, b)
-        touch[pair, 0], touch[pair, 1], touch[pair, 2], touch[pair, 3] = x, y, z, gap
-        is_live[pair] = LIVE if gap < ball[a, REACH] + ball[b, REACH] else 0
-        if not (awake[a] or awake[b]):
-            is_live[pair] = SLEEPING
+    first, last = next_share(shares)
+    while first < last:
+        for pair in range(first, last):
+            a, b = pairs[pair, 0], pairs[pair, 1]
+            if ball[b, RADIUS] > 0:
+                # Without a branch on what is close: half of the candidates are, and no processor can guess which.
+                x, y, z = ball[b, 0] - ball[a, 0], ball[b, 1] - ball[a, 1], ball[b, 2] - ball[a, 2]
+                distance = math.sqrt(x * x + y * y + z * z)
+                inverse = 1.0 / distance if distance > 0 else 0.0
+                x, y, z = x * inverse, y * inverse if distance > 0 else 1.0, z * inverse
+                gap = distance - ball[a, RADIUS] - ball[b, RADIUS]
+            else:
+                (x, y, z), gap = sphere_gap(kind, pose, size, a, b)
+            touch[pair, 0], touch[pair, 1], touch[pair, 2], touch[pair, 3] = x, y, z, gap
+            is_live[pair] = LIVE if gap < ball[a, REACH] + ball[b, REACH] else 0
+            if not (awake[a] or awake[b]):
+                is_live[pair] = SLEEPING
+        first, last = next_share(shares)
 
 
 class SphereTask(NamedTuple):
