@@ -15,7 +15,7 @@ from choque._core import threads
 from choque._core.counters import Counters
 from choque._core.pair_keys import EVERY_GROUP
 from choque._core.pair_sets import difference
-from choque._core.types import F64, I8, I32, Floats, Pairs
+from choque._core.types import F64, I8, I32, I64, Floats, Pairs
 from choque.bounds import Bounds, Boxes
 from choque.broad import BroadPhase, create
 from choque.broad.index import SHARED_OPTIONS
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 TOGETHER = 0.2  # bodies move together if the mean of their relative speeds is less than this part of the mean speed
+SERVES, WAITS = 4, 16  # if boxes that move serve for fewer steps, they stay in that many of the next searches
 
 Skin: TypeAlias = "Callable[[Bodies], tuple[Floats, Floats]]"
 """Returns how much wider the bounds of bodies are, as `Response.skin` does."""
@@ -147,6 +148,7 @@ class _Outer(NamedTuple):
     near: Floats
     pairs: Pairs
     center: F64  # (3,): where the mean was; NaN if the boxes stay where they are
+    age: I64  # (2,): for how many steps they have served, and how many of the next searches let boxes stay
 
     def shift(self, bodies: Bodies) -> tuple[float, float, float]:
         """Return how far the boxes have moved."""
@@ -265,6 +267,8 @@ class Detection:
             or leave(boxes.lower, boxes.upper, outer.near, outer.lower, outer.upper, outer.shift(bodies))
         ):
             outer = self._surround(bodies, boxes, skin, thread_count)
+        else:
+            outer = self._outer = outer._replace(age=outer.age + np.array([1, 0]))
         found = Detected(outer.pairs, self.narrow, None)
         found.seconds = (bounded - began, perf_counter() - bounded, 0.0)
         found.box_tests, found.filter_tests, found.filter_seconds = self._counted()
@@ -272,12 +276,14 @@ class Detection:
 
     def _surround(self, bodies: Bodies, boxes: Boxes, skin: Skin, thread_count: int) -> _Outer:
         near, fat = (length.astype(bodies.dtype) for length in skin(bodies))
-        drift, center = np.array(mean_row(bodies.velocity, bodies.static)), np.full(3, np.nan)
-        at_rest = np.zeros(3)
-        if mean_speed(bodies.velocity, drift) < TOGETHER * mean_speed(bodies.velocity, at_rest):
-            center = np.array(mean_row(bodies.position, bodies.static))
-        else:
-            drift = at_rest
+        drift, center, wait = np.zeros(3), np.full(3, np.nan), 0
+        if self._outer is not None:  # what falls and is stopped leaves a box that falls on
+            served, wait = self._outer.age.tolist()
+            was_short = served < SERVES and not np.isnan(self._outer.center[0])
+            wait = WAITS if was_short else max(0, wait - 1)
+        mean = np.array(mean_row(bodies.velocity, bodies.static))
+        if not wait and mean_speed(bodies.velocity, mean) < TOGETHER * mean_speed(bodies.velocity, drift):
+            drift, center = mean, np.array(mean_row(bodies.position, bodies.static))
         around = surrounding(boxes, bodies.velocity, (near, fat), drift, thread_count)
         if self.bound is box_bounds:
             pairs = self._candidates(bodies, around)
@@ -289,7 +295,7 @@ class Detection:
         if (bodies.kind == SPHERE).any():
             known = (boxes.lower, boxes.upper, near, around.lower, around.upper)
             pairs = without_far_spheres(pairs, bodies.kind, known, thread_count)
-        self._outer = _Outer(around.lower, around.upper, near, pairs, center)
+        self._outer = _Outer(around.lower, around.upper, near, pairs, center, np.array([0, wait]))
         return self._outer
 
     def _counted(self) -> tuple[int, int, float]:
@@ -371,11 +377,12 @@ def _restored_outer(state: Mapping[str, NDArray[Any]], bodies: Bodies) -> _Outer
     """Return the wider boxes that a file holds; None if they do not fit these bodies."""
     found = [state.get(f"outer.{name}", NO_PAIRS) for name in _Outer._fields]
     shapes = [(len(bodies), 3), (len(bodies), 3), (len(bodies),)]
-    pairs, center = found[-2:]
+    pairs, center, age = found[-3:]
     fits = all(
         array.shape == shape and array.dtype == bodies.dtype and array.flags.carray
         for array, shape in zip(found, shapes, strict=False)
     )
     fits = fits and center.shape == (3,) and center.dtype == np.float64
+    fits = fits and age.shape == (2,) and age.dtype == np.int64
     fits = fits and pairs.dtype == np.int32 and pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.flags.carray
     return _Outer(*found) if fits and ((pairs >= 0) & (pairs < len(bodies))).all() else None

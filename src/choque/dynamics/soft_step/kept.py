@@ -33,6 +33,7 @@ REACH_A, REACH_B = 4, 5  # places in a row of `Kept.pose`, beside `TURN_A` and `
 OTHER, BALL, STATIC_BALL, WALL = range(4)
 """What a body is to the rows of spheres: a sphere that moves, a static one at rest, a plane, tile or box at rest."""
 
+SPARE = 8  # times as many rows as are needed are given back
 COLORS = 64  # colours of pairs: the bits of a number
 PLACE, OWNER, PART, ROLE = 32, 8, 0xFFFFFF, 0xFF  # how `known_bodies` packs: shifts of two numbers, masks of two
 UPRIGHT = 2.9696155  # the trace of a turn by ten degrees: a body that turns farther than that gets another manifold
@@ -72,6 +73,8 @@ class Kept(NamedTuple):
         count, kept = len(keys), (self.marks, self.pose, self.arms)
         slot, home = memory.empty(count, np.int32), memory.empty(0 if is_round else count, np.int32)
         rows = len(self.home) + len(home)
+        if len(self.marks) > SPARE * rows:
+            return self.packed(2 * count).followed_by(keys, by_key, pairs, is_round)
         if len(self.marks) < rows:
             kept = _columns(rows + rows // 2)
             _copy((self.marks, self.pose, self.arms), slice(None), kept)

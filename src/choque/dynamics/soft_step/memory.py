@@ -114,8 +114,7 @@ class Memory:
         elif self._pairs is None and self._knows(ids, pairs):
             self._pairs = given
             return
-        sorts = not same_bodies or self.steps >= self.sorted_at + SORTED_FOR
-        if sorts:
+        if not same_bodies or self.steps >= self.sorted_at + SORTED_FOR:
             self.order, self.sorted_at = _sorted_bodies(bodies, static), self.steps
         self.former = self.spheres, self.manifolds
         place = np.arange(len(ids), dtype=np.int32)
@@ -134,8 +133,6 @@ class Memory:
         self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
         self.spheres = self.spheres.followed_by(keys[:split], by_key[:split], rows[:split], True)
         self.manifolds = self.manifolds.followed_by(keys[split:], by_key[split:], rows[split:], False)
-        if sorts:
-            self.manifolds = self.manifolds.packed(spare=count)
         self._pairs = given
 
     def _knows(self, ids: U32, pairs: Pairs) -> bool:
