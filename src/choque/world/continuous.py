@@ -4,7 +4,8 @@ A step detects contacts at its start, so a fast body could end it behind a thin 
 time of impact of the fast ones with static bodies, and of bullets with all bodies, is found by conservative
 advancement (`choque.narrow.time_of_impact`). Bodies that meet stay where they touch for the rest of the step and keep
 their velocities, which the next step resolves. Bodies that touch at the start of the step are left to the solver, but
-for a small sphere at the centre of the fast one, which must not pass either.
+for a small sphere at the centre of the fast one, which must not pass either. Where that sphere touches too, as after a
+hit on a corner, which makes a body spin and leaves its centre fast, the centre comes half as near as it would touch.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from choque.world.bounds import box_bounds
 
 FAST = 0.5  # a body is fast that moves farther in a step than this part of half its least extent
 CORE = 0.25  # the radius of that sphere, as a part of half the least extent of the body
+
+CENTRE = 1e-3  # the radius of what stands for the centre, as a part of the same
 
 TOUCH = 1e-3
 """How far apart bodies stop, as a part of the extent of the smaller one: close enough for the next step to find."""
@@ -62,14 +65,14 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
         if (bodies.kind[pairs[:, 1]] == MESH).any():
             pairs, tested, motion, corners = _with_triangles(shapes, bodies.shapes(), pairs, motion)
         time = _times(shapes, tested, motion, corners, threads)
-        touched = np.flatnonzero(time == 0)
-        if len(touched):
-            is_core = is_fast[:, np.newaxis] & ~bodies.static[:, np.newaxis]
-            core = np.stack((CORE * half, 0 * half, 0 * half), axis=1).astype(bodies.dtype)
-            size = np.where(is_core, core, bodies.size)
-            cores = replace(shapes, kind=np.where(is_core[:, 0], SPHERE, bodies.kind).astype(np.int8), size=size)
-            time[touched] = _times(cores, tested[touched], motion[touched], corners, threads)
-            time[time == 0] = 1.0
+        for radius, part in ((CORE, 1.0), (CENTRE, 0.5)):
+            touched = np.flatnonzero(time == 0)
+            if not len(touched):
+                break
+            cores = _with_cores(shapes, tested[touched], radius * half)
+            met = _times(*cores, motion[touched], corners, threads)
+            time[touched] = np.where(met < 1, part * met, 1.0)
+        time[time == 0] = 1.0
         for side in range(2):
             np.minimum.at(first, pairs[:, side], time)
     stopped = np.flatnonzero((first < 1) & ~bodies.static)
@@ -101,6 +104,20 @@ def _mark_fast(position: Floats, before: Floats, sizes: tuple[Any, Any, Any, Any
         is_fast[row] = not far <= (FAST * half[row]) ** 2  # NaN too: the box of such a body is refused in a sentence
         count += is_fast[row]
     return count
+
+
+def _with_cores(shapes: Shapes, pairs: Pairs, radius: F64) -> tuple[Shapes, Pairs]:
+    """Return the shapes and a sphere for the first body of each pair, of its ``radius``; and the pairs with these."""
+    count, own = len(shapes), pairs[:, 0]
+    size = np.zeros((len(pairs), 3), shapes.size.dtype)
+    size[:, 0] = radius[own]
+    more = Shapes(np.full(len(pairs), SPHERE, np.int8), shapes.position[own], shapes.rotation[own], size)
+    names = ("kind", "position", "rotation", "size")
+    columns = {name: np.concatenate((getattr(shapes, name), getattr(more, name))) for name in names}
+    hull = None if shapes.hull is None else np.append(shapes.hull, np.full(len(pairs), -1, np.int32))
+    others = pairs[:, 1] + np.where(pairs[:, 1] >= count, len(pairs), 0)  # triangles come after all shapes
+    found: Pairs = np.stack((count + np.arange(len(pairs)), others), axis=1).astype(np.int32)
+    return replace(shapes, **columns, hull=hull), found
 
 
 def _times(shapes: Shapes, pairs: Pairs, motion: F64, corners: F64 | None, threads: int | None) -> F64:
