@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from dynamics_oracles import random_rotations
 
 import choque
 from choque.errors import InvalidInput
@@ -36,6 +39,60 @@ def test_no_body_passes_through_a_thin_wall(shape: str, speed: float) -> None:
         assert world.bodies.position[1, 0] < 5.0
     assert world.bodies.velocity[1, 0] < 1
     assert world.energy() < energy
+
+
+def add_every_shape(world: choque.World, place: np.ndarray, **options: Any) -> None:
+    """Spheres, boxes, capsules and octahedra of 0.3 m in turns, turned every way."""
+    turn = random_rotations(np.random.default_rng(1), len(place))
+    for kind in range(4):
+        rows = slice(kind, None, 4)
+        given = {name: value[rows] if np.ndim(value) == 2 else value for name, value in options.items()}
+        if kind == 0:
+            world.add_spheres(place[rows], 0.15, **given)
+        elif kind == 1:
+            world.add_boxes(place[rows], 0.3, rotation=turn[rows], **given)
+        elif kind == 2:
+            world.add_capsules(place[rows], 0.075, 0.15, rotation=turn[rows], **given)
+        else:
+            world.add_hulls(Hulls.solids("octahedron"), place[rows], 0.15, rotation=turn[rows], **given)
+
+
+@pytest.mark.parametrize("wall", ["plate", "mesh"])
+def test_no_body_that_hits_a_thin_floor_with_a_corner_passes_through_it(wall: str) -> None:
+    """The hit makes it spin at thousands of radians a second and leaves its centre fast: 6 of 200 passed a plate."""
+    random = np.random.default_rng(3)
+    world = free_world(response_options={"sleep": False})
+    if wall == "plate":
+        world.add_boxes([[0, 0, 0]], [400, 0.01, 400], static=True)
+    else:
+        corners = [[-200.0, 0, -200], [200, 0, -200], [200, 0, 200], [-200, 0, 200]]
+        world.add_mesh(choque.meshes.Mesh(corners, [[0, 2, 1], [0, 3, 2]]))
+    place = np.stack((np.arange(-100, 100) * 1.0, random.uniform(0.6, 9, 200), np.zeros(200)), axis=1)
+    way = random.normal(size=(200, 3)) * [0.3, 1, 1]
+    way[:, 1] = -1 - np.abs(way[:, 1])
+    velocity = 500 * way / np.linalg.norm(way, axis=1, keepdims=True)
+    add_every_shape(
+        world, place, velocity=velocity, angular_velocity=random.normal(size=(200, 3)) * 10, mask=1, group=2
+    )
+    for _ in range(12):
+        world.step(1 / 60)
+    assert world.bodies.position[1:, 1].min() > 0
+
+
+@pytest.mark.parametrize("rate", [60, 240])
+def test_no_bullet_passes_through_a_thin_plate_that_moves(rate: int) -> None:
+    """The plates are fast for their thickness; each bullet hits its own, off its middle."""
+    world = free_world()
+    place = np.array([[0.0, 0.1, 6.0 * plate] for plate in range(24)])
+    world.add_boxes(place + [10, -0.1, 0], [0.02, 4, 4], mass=50, velocity=[-5, 0, 0])
+    add_every_shape(world, place, velocity=[500.0, 0, 0], bullet=True, mass=0.1)
+    plate = np.concatenate([np.arange(kind, 24, 4) for kind in range(4)])
+    for _ in range(12):
+        world.step(1 / rate)
+        position, turn = world.bodies.position, world.bodies.rotation[plate]
+        where = np.einsum("nji,nj->ni", turn, position[24:] - position[plate])
+        assert (where[np.abs(where[:, 1:]).max(axis=1) < 1.9, 0] < 0).all()
+    assert world.momentum()[0] == pytest.approx(24 * (0.1 * 500 - 50 * 5))
 
 
 def test_a_fast_body_lands_on_a_plane_and_passes_beside_a_wall() -> None:
@@ -119,6 +176,47 @@ def test_an_impulse_wakes_a_sleeper() -> None:
     world.apply_impulses(ids, [3, 0, 0])
     world.step(1 / 60)
     assert not world.asleep[1]
+
+
+@pytest.mark.parametrize("change", ["ground moves", "a wall is put in", "belt", "rotation", "mask"])
+def test_what_happens_to_a_sleeper_or_under_it_wakes_it(change: str) -> None:
+    """Places are compared in each step; an empty impulse wakes after any other change, also that of a static body."""
+    world = choque.World(gravity=(0, -9.81, 0))
+    world.add_ground()
+    ids = world.add_boxes([[0, 0.5, 0], [0, 1.5, 0], [9, 0.5, 0]])
+    for _ in range(60):
+        world.step(1 / 60)
+    assert world.asleep[1:].all()
+    if change == "ground moves":
+        world.bodies.position[0, 1] = -1.0
+    elif change == "a wall is put in":
+        world.add_boxes([[0.9, 1.5, 0]], static=True)
+    elif change == "belt":
+        world.bodies.surface_velocity[0, 0] = 1.0
+        world.apply_impulses([0])
+    elif change == "rotation":
+        world.bodies.rotation[2] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
+        world.apply_impulses(ids[1:2])
+    else:
+        world.bodies.mask[1] = 0
+        world.apply_impulses(ids[:1])
+    world.step(1 / 60)
+    assert not world.asleep[1:3].any()
+    assert world.asleep[3] == (change not in ("ground moves", "belt"))
+    assert set(world.events.woke.tolist()) == set(ids[: 2 if world.asleep[3] else 3].tolist())
+
+
+def test_what_moves_in_empty_space_does_not_fall_asleep() -> None:
+    """A slow body stopped after half a second, and one that falls slowly hung in the air."""
+    world = choque.World(gravity=(0, -0.05, 0))
+    world.add_spheres([[0, 0, 0]])
+    world.add_spheres([[9, 0, 0]], velocity=[0.01, 0, 0], gravity_factor=0.0)
+    world.add_spheres([[0, 0, 9]], gravity_factor=0.0)
+    for _ in range(120):
+        world.step(1 / 60)
+    assert world.bodies.position[0, 1] == pytest.approx(-0.1)
+    assert world.bodies.position[1, 0] == pytest.approx(9.02)
+    assert world.asleep.tolist() == [False, False, True]
 
 
 def test_bad_options_are_refused_and_add_nothing() -> None:

@@ -71,6 +71,9 @@ class Response(ABC):
         """Return which of the bodies sleep (n,); None if this response knows no sleep."""
         return None
 
+    def wake(self, ids: I32) -> None:  # noqa: B027
+        """Wake these bodies, and what is near the static ones among them; by default none sleeps."""
+
     def islands(self, bodies: State) -> I32 | None:  # noqa: ARG002
         """Return the least id of the island of each body (n,), −1 for static bodies; None if it knows no islands."""
         return None

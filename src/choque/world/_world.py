@@ -250,6 +250,9 @@ class World(Population, Queries):
     ) -> None:
         """Change the velocities of bodies by impulses, at once; sleepers wake, static bodies are not moved.
 
+        Without an impulse it only wakes: call it after you have changed a rotation, friction, a belt, a shape or a
+        mask of bodies that sleep, or of a static body on which others sleep.
+
         Parameters
         ----------
         ids
@@ -263,6 +266,7 @@ class World(Population, Queries):
         """
         rows = self._identities.rows_of(ids)
         mechanics.apply_impulses(self._bodies, rows, impulse, point, angular)
+        self._response.wake(self._bodies.ids[rows])
 
     @one_thread
     def step(self, dt: float = 1 / 60) -> StepReport:

@@ -14,6 +14,7 @@ from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED
 
 SLEEP_AFTER = 0.5  # how long all bodies of an island must be still before it sleeps [s]
 STILL = 0.05  # a body is still whose fastest point is slower than this [m/s]
+FREE_STILL = 1e-4  # the share of it for a body with nothing near: nothing else than rest holds it where it is
 
 
 class Rest(NamedTuple):
@@ -22,7 +23,7 @@ class Rest(NamedTuple):
     awake: U8  # (n,): 0 for sleepers and for static bodies at rest
     still: F64  # (n,): for how long a body has been still [s]
     island: I32  # (n,): the number of the island of a sleeper, −1 for all others
-    position: Floats  # (n, 3): where sleepers are; one that was moved wakes
+    position: Floats  # (n, 3): where sleepers and static bodies are; one that was moved wakes what is near it
     acceleration: Floats  # (n, 3): the accelerations of sleepers; one that was given another wakes
 
     def copy(self) -> Rest:
@@ -34,7 +35,8 @@ class Rest(NamedTuple):
 def find_changed(rest: Rest, columns: tuple[Any, ...], static: Bools, is_waking: U8) -> Any:
     """Mark the islands of sleepers that were given a velocity, or another position or acceleration.
 
-    Return how many bodies are awake; a static body is while it has a velocity of its own.
+    Return how many bodies are awake; a static body is while it has a velocity of its own. One that is not where it was
+    is marked itself: no island has the number of a static body.
     """
     awake, _, island, rest_position, rest_acceleration = rest
     position, _, velocity, spin, acceleration = columns
@@ -43,15 +45,17 @@ def find_changed(rest: Rest, columns: tuple[Any, ...], static: Bools, is_waking:
         if awake[body] and not static[body]:
             count += 1
             continue
-        moves = False
+        moves = was_moved = False
         for axis in range(3):
             moves |= velocity[body, axis] != 0 or spin[body, axis] != 0
+            was_moved |= position[body, axis] != rest_position[body, axis]
             if island[body] >= 0:
-                moves |= position[body, axis] != rest_position[body, axis]
                 moves |= acceleration[body, axis] != rest_acceleration[body, axis]
-        if moves and island[body] >= 0:
+        if (moves or was_moved) and island[body] >= 0:
             is_waking[island[body]] = 1
-        count += moves
+        elif was_moved:
+            is_waking[body] = 1
+        count += moves or was_moved
     return count
 
 
@@ -123,10 +127,12 @@ def settle(
     position, _, velocity, spin, acceleration = columns
     parent, first_of, longest = work
     join_touching(order, moving, contacts, before.island, (parent, first_of))
+    is_near = first_of  # whether anything is near a body; free again since islands are joined
     for row in range(moving):
-        longest[row] = np.inf
+        longest[row], is_near[row] = np.inf, 0
     for contact in range(contacts[0].size):
         a, b = contacts[0][contact], contacts[1][contact]
+        is_near[a] = is_near[b] = 1
         if a >= moving or b >= moving:  # a static body with a velocity of its own keeps what it touches awake
             own, other = (a, b) if a < moving else (b, a)
             if before.awake[order[other]]:
@@ -142,7 +148,8 @@ def settle(
                 x += frame[row, 3 * other + axis] * speed[row, TURNED + other]
             turned += x * x
         fastest = math.sqrt(way) * speed[row, SCALE] + math.sqrt(turned) * reach
-        after.still[body] = before.still[body] + dt if fastest < slow * dt and longest[row] > 0 else 0.0
+        most = slow * dt if is_near[row] else FREE_STILL * slow * dt
+        after.still[body] = before.still[body] + dt if fastest < most and longest[row] > 0 else 0.0
         longest[parent[row]] = min(longest[parent[row]], after.still[body])
     count = 0
     for row in range(order.size):
@@ -151,6 +158,8 @@ def settle(
         after.awake[body] = before.awake[body]
         if row >= moving:
             after.still[body] = 0.0
+            for axis in range(3):
+                after.position[body, axis] = position[body, axis]
             continue
         sleeps = longest[parent[row]] >= SLEEP_AFTER
         after.awake[body] = not sleeps

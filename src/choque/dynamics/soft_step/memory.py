@@ -164,21 +164,40 @@ class Memory:
         sleeps = after.island >= 0
         if sleeps.any():
             same = self.static[place[stays]] == static[stays]
-            gone = np.setdiff1d(before, bodies.ids[stays][same])
-            lost = np.zeros(count, np.bool_)
-            for kept in (self.spheres, self.manifolds):
-                first, second = self.ids_of(kept.keys)
-                for one, other in ((first, second), (second, first)):
-                    lost |= np.isin(bodies.ids, other[np.isin(one, gone)])
+            lost = np.isin(bodies.ids, self._near(np.setdiff1d(before, bodies.ids[stays][same])))
             _, after.island[sleeps] = np.unique(after.island[sleeps], return_inverse=True)
             is_waking = np.zeros(count, np.uint8)
             is_waking[after.island[lost & sleeps]] = 1
             wake_islands(after, is_waking)
+        after.position[(static > 0) & ~stays] = np.inf  # not where they were: what is near them wakes
         after.awake[static == 1] = 0
         after.awake[static == 2] = 1
         after.island[static > 0] = -1
         self.rest, self.ids, self.static = after, bodies.ids, static
         self.counts = (0, 0, count)
+
+    def wake(self, ids: I32) -> None:
+        """Wake the islands of these bodies, and of those that are candidates with the static ones among them."""
+        rest = self.rest
+        sleeps = rest.island >= 0
+        if not (len(ids) and sleeps.any()):
+            return
+        static = np.intersect1d(self.ids[self.static > 0], ids)
+        chosen = sleeps & np.isin(self.ids, np.append(ids, self._near(static)) if len(static) else ids)
+        if chosen.any():
+            is_waking = np.zeros(len(sleeps), np.uint8)
+            is_waking[rest.island[chosen]] = 1
+            self.rest = rest.copy()
+            wake_islands(self.rest, is_waking)
+            self.counts = (*self.counts[:2], max(self.counts[2], 1))
+
+    def _near(self, ids: I32) -> I64:
+        """Return the ids of bodies that are candidates with one of these."""
+        found = [np.empty(0, np.int64)]
+        for kept in (self.spheres, self.manifolds):
+            first, second = self.ids_of(kept.keys)
+            found += [second[np.isin(first, ids)], first[np.isin(second, ids)]]
+        return np.concatenate(found)
 
     def ids_of(self, keys: Keys) -> tuple[I64, I64]:
         """Return the ids of both bodies of pairs; for a triangle that of its mesh."""

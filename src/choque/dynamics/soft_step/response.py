@@ -175,6 +175,10 @@ class SoftStep(Response):
         forces: F64 = found[np.lexsort((keys, ids[:, 1], ids[:, 0]))] * self._rate
         return forces
 
+    def wake(self, ids: I32) -> None:
+        """Wake these bodies, and what is near the static ones among them."""
+        self._memory.wake(ids)
+
     def islands(self, bodies: State) -> I32:
         """Return the island of each body (n,): the least id of the bodies in it, −1 for static bodies."""
         kept = self._memory
@@ -304,13 +308,17 @@ class SoftStep(Response):
             self._hulls, self._faces = bodies.hulls, HullFaces.of(bodies.hulls)
 
     def _changed(self, bodies: State) -> int:
-        """Wake islands of which a body was given a velocity or an acceleration, or moved; return how many are awake."""
+        """Wake islands of which a body was given a velocity or an acceleration, or moved; return how many are awake.
+
+        A static body that was moved, or is new, counts as awake, and wakes what is near it.
+        """
         rest = self._memory.rest
         is_waking = np.zeros(len(rest.awake), np.uint8)
         count = int(find_changed(rest, _columns(bodies)[2:7], bodies.static, is_waking))
         if is_waking.any():
             self._memory.rest = rest = rest.copy()
             wake_islands(rest, is_waking)
+            self._memory.wake(self._memory.ids[bodies.static & (is_waking > 0)])
         return count
 
     def _sphere_task(self, has_extras: bool) -> tuple[SphereTask, Rows, _Held]:
