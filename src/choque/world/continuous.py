@@ -66,11 +66,9 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
             pairs, tested, motion, corners = _with_triangles(shapes, bodies.shapes(), pairs, motion)
         time = _times(shapes, tested, motion, corners, threads)
         for radius, part in ((CORE, 1.0), (CENTRE, 0.5)):
-            touched = np.flatnonzero(time == 0)
-            if not len(touched):
+            if not len(touched := np.flatnonzero(time == 0)):
                 break
-            cores = _with_cores(shapes, tested[touched], radius * half)
-            met = _times(*cores, motion[touched], corners, threads)
+            met = _times(*_with_cores(shapes, tested[touched], radius * half), motion[touched], corners, threads)
             time[touched] = np.where(met < 1, part * met, 1.0)
         time[time == 0] = 1.0
         for side in range(2):
@@ -108,16 +106,16 @@ def _mark_fast(position: Floats, before: Floats, sizes: tuple[Any, Any, Any, Any
 
 def _with_cores(shapes: Shapes, pairs: Pairs, radius: F64) -> tuple[Shapes, Pairs]:
     """Return the shapes and a sphere for the first body of each pair, of its ``radius``; and the pairs with these."""
-    count, own = len(shapes), pairs[:, 0]
-    size = np.zeros((len(pairs), 3), shapes.size.dtype)
-    size[:, 0] = radius[own]
-    more = Shapes(np.full(len(pairs), SPHERE, np.int8), shapes.position[own], shapes.rotation[own], size)
+    count, extra, own = len(shapes), len(pairs), pairs[:, 0]
+    cores = replace(
+        taken(shapes, own.astype(np.int64)), kind=np.full(extra, SPHERE, np.int8), size=np.zeros_like(shapes.size[own])
+    )
+    cores.size[:, 0] = radius[own]
     names = ("kind", "position", "rotation", "size")
-    columns = {name: np.concatenate((getattr(shapes, name), getattr(more, name))) for name in names}
-    hull = None if shapes.hull is None else np.append(shapes.hull, np.full(len(pairs), -1, np.int32))
-    others = pairs[:, 1] + np.where(pairs[:, 1] >= count, len(pairs), 0)  # triangles come after all shapes
-    found: Pairs = np.stack((count + np.arange(len(pairs)), others), axis=1).astype(np.int32)
-    return replace(shapes, **columns, hull=hull), found
+    columns = {name: np.concatenate((getattr(shapes, name), getattr(cores, name))) for name in names}
+    hull = None if shapes.hull is None else np.append(shapes.hull, np.full(extra, -1, np.int32))
+    others = pairs[:, 1] + np.where(pairs[:, 1] >= count, extra, 0)  # triangles come after all shapes
+    return replace(shapes, **columns, hull=hull), np.stack((count + np.arange(extra, dtype=np.int32), others), axis=1)
 
 
 def _times(shapes: Shapes, pairs: Pairs, motion: F64, corners: F64 | None, threads: int | None) -> F64:

@@ -35,8 +35,7 @@ class Rest(NamedTuple):
 def find_changed(rest: Rest, columns: tuple[Any, ...], static: Bools, is_waking: U8) -> Any:
     """Mark the islands of sleepers that were given a velocity, or another position or acceleration.
 
-    Return how many bodies are awake; a static body is while it has a velocity of its own. One that is not where it was
-    is marked itself: no island has the number of a static body.
+    Return how many bodies are awake; a static body is while it has a velocity of its own. One that was moved is marked.
     """
     awake, _, island, rest_position, rest_acceleration = rest
     position, _, velocity, spin, acceleration = columns
@@ -156,10 +155,10 @@ def settle(
         body = order[row]
         after.island[body] = -1
         after.awake[body] = before.awake[body]
+        for axis in range(3):
+            after.position[body, axis] = position[body, axis]
         if row >= moving:
             after.still[body] = 0.0
-            for axis in range(3):
-                after.position[body, axis] = position[body, axis]
             continue
         sleeps = longest[parent[row]] >= SLEEP_AFTER
         after.awake[body] = not sleeps
@@ -168,6 +167,5 @@ def settle(
             after.island[body] = order[parent[row]]
             for axis in range(3):
                 velocity[body, axis] = spin[body, axis] = 0
-                after.position[body, axis] = position[body, axis]
                 after.acceleration[body, axis] = acceleration[body, axis]
     return count

@@ -178,18 +178,14 @@ class Memory:
 
     def wake(self, ids: I32) -> None:
         """Wake the islands of these bodies, and of those that are candidates with the static ones among them."""
-        rest = self.rest
-        sleeps = rest.island >= 0
-        if not (len(ids) and sleeps.any()):
-            return
-        static = np.intersect1d(self.ids[self.static > 0], ids)
-        chosen = sleeps & np.isin(self.ids, np.append(ids, self._near(static)) if len(static) else ids)
-        if chosen.any():
+        sleeps = self.rest.island >= 0
+        if len(ids) and sleeps.any():
+            static = np.intersect1d(self.ids[self.static > 0], ids)
+            chosen = sleeps & np.isin(self.ids, np.append(ids, self._near(static)))
             is_waking = np.zeros(len(sleeps), np.uint8)
-            is_waking[rest.island[chosen]] = 1
-            self.rest = rest.copy()
+            is_waking[self.rest.island[chosen]] = 1
+            self.rest, self.counts = self.rest.copy(), (*self.counts[:2], self.counts[2] + int(chosen.sum()))
             wake_islands(self.rest, is_waking)
-            self.counts = (*self.counts[:2], max(self.counts[2], 1))
 
     def _near(self, ids: I32) -> I64:
         """Return the ids of bodies that are candidates with one of these."""

@@ -308,10 +308,7 @@ class SoftStep(Response):
             self._hulls, self._faces = bodies.hulls, HullFaces.of(bodies.hulls)
 
     def _changed(self, bodies: State) -> int:
-        """Wake islands of which a body was given a velocity or an acceleration, or moved; return how many are awake.
-
-        A static body that was moved, or is new, counts as awake, and wakes what is near it.
-        """
+        """Wake islands in which, or near which, a body was moved or given a velocity; return how many are awake."""
         rest = self._memory.rest
         is_waking = np.zeros(len(rest.awake), np.uint8)
         count = int(find_changed(rest, _columns(bodies)[2:7], bodies.static, is_waking))
