@@ -55,8 +55,9 @@ def test_moving_turning_mirroring_and_renumbering_bodies_does_so_to_what_happens
     """Moves, turns and another order of the bodies to rounding; a mirror image of the box to what is not converged.
 
     The points of a manifold are solved one after another, in the order of the corners, and a mirror changes that order.
+    Contacts are solved in float32: a box that comes to an edge makes 5,000 times as much of a change of 1e-7 (seed 6).
     """
-    mirrored = []
+    turned, mirrored = [], []
     for seed in range(9):
         random = np.random.default_rng(1_000 + seed)
         angle, order = random.uniform(0, 2 * np.pi), random.permutation(3).tolist()
@@ -68,10 +69,9 @@ def test_moving_turning_mirroring_and_renumbering_bodies_does_so_to_what_happens
             changed = thrown(np.random.default_rng(seed), change, (32.0, 0.0, -16.0), order)
             error = np.max([np.abs(changed[name] - column).max(axis=1) for name, column in plain.items()], axis=0)
             assert error[:2].max() < 1e-5
-            if mirror == 1:
-                assert error[2] < 1e-3  # contacts are solved in float32, and an edge that rolls over makes more of it
-            else:
-                mirrored.append(error[2])
+            (turned if mirror == 1 else mirrored).append(error[2])
+    assert np.median(turned) < 1e-5
+    assert max(turned) < 1e-3
     assert np.median(mirrored) < 0.05
     assert max(mirrored) < 1
 

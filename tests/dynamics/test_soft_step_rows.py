@@ -198,11 +198,11 @@ def test_the_forces_in_a_pile_are_those_of_a_dense_solver() -> None:
     np.testing.assert_allclose(ours, found[:, 1], rtol=0.01)
 
 
-@pytest.mark.parametrize("seed", [0, 2])
+@pytest.mark.parametrize("seed", range(3))
 def test_each_force_in_a_random_pile_is_that_of_a_dense_solver(seed: int) -> None:
     """Twenty spheres of mass 1 to 3 at rest in a narrow box, without friction.
 
-    With these seeds no more than 60 contacts touch, so that each single force is determined.
+    Forces are determined up to those that cancel on every body: with seed 1 there are 61 contacts of rank 60.
     """
     random = np.random.default_rng(seed)
     world = choque.World(response="soft-step", gravity=(0, -9.81, 0), response_options={"sleep": False})
@@ -215,9 +215,17 @@ def test_each_force_in_a_random_pile_is_that_of_a_dense_solver(seed: int) -> Non
     for _ in range(900):
         world.step(1 / 60)
     found = world.contacts()
-    dense, ours = (dense_rest(world) * found.normal).sum(axis=1), world.forces().sum(axis=1)
+    dense, ours = (dense_rest(world, 4000) * found.normal).sum(axis=1), world.forces().sum(axis=1)
     assert ours[found.pairs[:, 0] == 0].sum() == pytest.approx(world.bodies.mass[5:].sum() * 9.81, rel=1e-5)
-    np.testing.assert_allclose(ours, dense, atol=0.01 * dense.max())
+    lines = np.zeros((len(found), len(world.bodies), 3))
+    every = np.arange(len(found))
+    lines[every, found.pairs[:, 0]], lines[every, found.pairs[:, 1]] = -found.normal, found.normal
+    weight = np.outer(world.bodies.mass[5:], [0, 9.81, 0])
+    np.testing.assert_allclose(np.tensordot(ours, lines, 1)[5:], weight, atol=1e-4)
+    touches = ours + dense > 0
+    basis = np.linalg.svd(lines[touches, 5:].reshape(touches.sum(), -1), full_matrices=False)
+    determined = basis.U[:, basis.S > 1e-6]
+    np.testing.assert_allclose(ours[touches] @ determined, dense[touches] @ determined, atol=0.01 * dense.max())
 
 
 def test_moving_turning_mirroring_and_renumbering_a_scene_does_so_to_what_happens() -> None:
