@@ -41,7 +41,7 @@ class BodyOptions(TypedDict, total=False):
     rolling: ArrayLike
     """Coefficient of resistance to rolling, 0 by default; a contact has the larger one. By ``soft-step``."""
     surface_velocity: ArrayLike
-    """(3,) or (n, 3) [unit/s]: how fast the surface runs along the body, as a conveyor; 0 by default."""
+    """(3,) or (n, 3) in the axes of the world [unit/s]: how fast the surface runs, as a conveyor; 0 by default."""
     linear_damping: ArrayLike
     angular_damping: ArrayLike
     """0 or more [1/s], 0 by default: velocity and spin are divided by 1 + damping · dt in a step. By ``soft-step``."""
