@@ -111,3 +111,15 @@ def test_nothing_is_kept_once_no_thread_would_give_it_back(monkeypatch: pytest.M
     del array
     gc.collect()
     assert memory._kept_bytes == 0
+
+
+def test_a_sum_that_went_wrong_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that add at once can lose an addition; without a correction nothing, or everything, would be kept."""
+    gc.collect()
+    monkeypatch.setattr(memory, "_kept", {})
+    monkeypatch.setattr(memory, "_kept_bytes", 1 << 40)
+    arrays = [memory.empty(900_000, np.uint8) for _ in range(3)]
+    del arrays
+    gc.collect()
+    memory.drop_unused(0.0)
+    assert memory._kept_bytes == sum(size * len(blocks) for size, blocks in memory._kept.items()) < 1 << 22

@@ -120,9 +120,9 @@ def _keep() -> None:
 
 
 def drop_unused(since: float) -> None:
-    """Give back the blocks that are unused since ``since``, in seconds of `time.monotonic`, or longer."""
+    """Give back the blocks that are unused since ``since``, in seconds of `time.monotonic`; count the rest."""
     global _kept_bytes
-    for size, blocks in list(_kept.items()):
+    for blocks in list(_kept.values()):
         while blocks:
             try:
                 stamp, block = blocks.pop(0)
@@ -131,7 +131,8 @@ def drop_unused(since: float) -> None:
             if stamp > since:
                 blocks.insert(0, (stamp, block))
                 break
-            _kept_bytes -= size
+    # Additions of two threads at once may lose one, more often without the GIL: the sum must not drift away.
+    _kept_bytes = sum(size * len(blocks) for size, blocks in list(_kept.items()))
 
 
 def _forget_keeper() -> None:
