@@ -30,6 +30,12 @@ def first_that_exists(*attempts: Callable[[], Any]) -> Any:
     raise ExceptionGroup("no spelling of this call exists here", problems)
 
 
+def first_that_is_known(*words: str) -> str:
+    """Return the first word that names a built-in scene here."""
+    names = choque.scene.names("built-in") if hasattr(choque.scene, "read") else choque.scene.built_in_names()
+    return next(word for word in words if word in names)
+
+
 def value_of(owner: Any, *names: str) -> Any:
     """Return the first of ``names`` that ``owner`` has, whether it is a property or a method without parameters."""
     for name in names:
@@ -68,7 +74,9 @@ def body_scene(name: str, count: int, **options: Any) -> Any:
 
 
 def named_scene(word: str) -> Any:
-    """Return a built-in scene or a generated one, by its word in the shell."""
+    """Return a built-in scene or a generated one, by its word in the shell, also if it was renamed."""
+    if word == "elasticity":
+        word = first_that_is_known("restitution", word)
     return choque.scene.find_bodies(word)
 
 

@@ -178,7 +178,7 @@ def test_the_counts_of_the_fingsics_engine(command: Command) -> None:
         "bowling": (3445, 2255),
     }
     scene = SHARED / "scenes" / "missile.xml"
-    command.succeeds("run", scene, "--legacy", "--broad", "sap-incremental", "--log", "--stop-at", 300)
+    command.succeeds("run", scene, "--fingsics", "--broad", "sap-incremental", "--log", "--stop-at", 300)
     expected = read_log(SHARED / "expected" / "missile.csv")
     found = read_log(only_folder() / "log.csv")
     assert all((found[name] == expected[name]).all() for name in ("NPCDTests", "Collisions"))

@@ -48,9 +48,9 @@ def test_a_file_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         scene.read("bowling")
 
 
-def test_elasticities_act_as_their_mean() -> None:
+def test_restitutions_act_as_their_mean() -> None:
     """F-001-26: 0.2 against 0.8 is 0.5 against 0.5."""
-    speed = run("elasticity", 3).bodies.velocity[:, 0]
+    speed = run("restitution", 3).bodies.velocity[:, 0]
     np.testing.assert_allclose(speed, [-2, 2, -2, 2, -4, 4, 0, 0], atol=1e-12)
 
 

@@ -49,7 +49,7 @@ class Plan:
     scene_dat: bool = False
     film: dict[str, Any] | None = None
     """The look of the film that is made at the end; None for no film."""
-    legacy: bool = False
+    fingsics: bool = False
     """Whether to use the rules of the Fingsics engine."""
     cost: bool = False
     """Whether to print the cost model of the Fingsics thesis."""
@@ -60,7 +60,7 @@ class Plan:
         """Return a new world of the scene."""
         from choque.theses import fingsics
 
-        if self.legacy or self.scene.settings.get("response") == "fingsics":
+        if self.fingsics or self.scene.settings.get("response") == "fingsics":
             return fingsics.world(self.scene, **self.world)
         return self.scene.world(**self.world)
 
@@ -153,9 +153,9 @@ class Fingsics:
             "--config", metavar="FILE", help="Its config.txt; options take precedence.", rich_help_panel=FINGSICS
         ),
     ] = None
-    legacy: Annotated[bool, typer.Option("--legacy", help="Use its rules, in float32.", rich_help_panel=FINGSICS)] = (
-        False
-    )
+    rules: Annotated[
+        bool, typer.Option("--fingsics", "--legacy", help="Use its rules, in float32.", rich_help_panel=FINGSICS)
+    ] = False
     stop_at: Annotated[
         int | None,
         typer.Option("--stop-at", metavar="N", help="Frame to stop at: N - 1 steps.", rich_help_panel=FINGSICS),
@@ -223,7 +223,7 @@ def run(
         plan = Plan(found, found.dt, steps, methods.world, OUTPUT, outputs.output)
     film = {} if outputs.video and plan.film is None else plan.film
     record, log = plan.record or outputs.record or outputs.video, plan.log or outputs.log
-    plan = replace(plan, record=record, log=log, film=film, legacy=fingsics.legacy)
+    plan = replace(plan, record=record, log=log, film=film, fingsics=fingsics.rules)
     plan = replace(plan, cost=fingsics.cost, details=outputs.details)
     if length.fps is not None:
         plan = replace(plan, dt=1 / _at_least("--fps", length.fps, 1))
