@@ -20,6 +20,7 @@ RIGHT = {
     "nearest": ("rays_points_nearest", "reference/broad", "glossary", "how-to/boxes", "choque.broad"),
     "IoU": ("how-to/detections", "glossary", "detections", "reference/boxes"),
     "NMS": ("how-to/detections", "glossary", "detections"),
+    "neighbor list": ("how-to/atoms", "glossary", "reference/neighbors", "neighbors_in_a_crystal"),
     "friction": ("how-to/simulating",),
     "STL": ("how-to/parts", "glossary", "reference/meshes"),
 }

@@ -39,7 +39,7 @@ SLOWNESS = 0.7
 """Time constant of the motion, which is that of a critically damped spring [s]."""
 
 RECENT = 10
-"""The camera comes nearer when so many looks in a row need less distance: what bounces comes back."""
+"""After this many looks in a row that need less distance the camera comes nearer: what bounces comes back."""
 
 LOOK_SECONDS = 0.25
 """Time between two looks [s]."""

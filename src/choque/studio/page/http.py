@@ -1,8 +1,8 @@
 """Addresses, ports and the HTTP responses of the studio: who may connect, its page, and a picture of the view.
 
 A web page of another site must not read or control the studio, though the browser that shows it can reach this machine:
-requests with a foreign ``Host`` or ``Origin`` are refused, and whoever reaches the studio by any but a loopback address
-needs its token, the first part of the path (`Gate`). All addresses in the page are relative, so that it works below a
+requests with a foreign ``Host`` or ``Origin`` are refused, and a client that connects by any but a loopback address
+needs the token, the first part of the path (`Gate`). All addresses in the page are relative, so that it works below a
 proxy too, such as that of a notebook server.
 
 viser needs WebGL: without it its page stays empty. The page of the studio adds a notice for such browsers that says
