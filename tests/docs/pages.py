@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+
+from choque.broad.index import methods
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 BLOCK = re.compile(r"^```(?P<language>[a-z]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!\\)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+CARD = re.compile(r"^:link: (\S+)\n:link-type: doc$", re.MULTILINE)
 SKIPPED = re.compile(r"<!-- not run: [^>]+ -->\s*$")
 """A comment before a block that no test runs says why."""
 
@@ -65,7 +69,30 @@ def inline_commands(text: str) -> list[str]:
 
 
 def links(text: str) -> list[str]:
-    """Where links and pictures lead, those out of the repository and anchors left out."""
+    """Where links and pictures lead, those out of the repository left out."""
+    targets = [found["target"] for found in LINK.finditer(BLOCK.sub("", text))]
+    targets += [f"{name}.rst" if "gallery/" in name else f"{name}.md" for name in CARD.findall(text)]
+    return [target for target in targets if "://" not in target and not target.startswith("mailto:")]
+
+
+def leads_somewhere(page: Path, target: str) -> bool:
+    """Whether a link of ``page`` leads to a file, and to a heading or a label of it.
+
+    Pages of the gallery are made from ``examples``; a label alone may be that of a method, which the reference makes.
+    """
+    name, _, anchor = target.partition("#")
+    place = Path(os.path.normpath(page.parent / name)) if name else page
+    if (made := DOCS / "gallery") in place.parents:
+        script = ROOT / "examples" / place.relative_to(made)
+        place = script.with_name("GALLERY_HEADER.rst") if script.stem == "index" else script.with_suffix(".py")
+    if not place.exists() or not anchor:
+        return place.exists()
+    return anchor in anchors(place.read_text()) or (not name and anchor.removeprefix("method-") in methods)
+
+
+def anchors(text: str) -> set[str]:
+    """What links to a page may end with: its labels, and its headings as addresses write them."""
     prose = BLOCK.sub("", text)
-    targets = [found["target"].partition("#")[0] for found in LINK.finditer(prose)]
-    return [target for target in targets if target and "://" not in target]
+    headings = re.findall(r"^#{1,3} (.+)$", prose, re.MULTILINE)
+    slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return slugs | set(re.findall(r"^\(([\w-]+)\)=$", prose, re.MULTILINE))

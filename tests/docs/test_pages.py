@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import typer
-from pages import BLOCK, DOCS, ROOT, inline_commands, links, python_blocks, said_to_print, shell_lines
+from pages import BLOCK, DOCS, ROOT, inline_commands, leads_somewhere, links, python_blocks, said_to_print, shell_lines
 
 from choque.cli import build
 from choque.scene.body_scene import GENERATORS as BODY_GENERATORS
@@ -25,6 +25,10 @@ WITH_CODE = [path for path in sorted(DOCS.rglob("*.md")) if python_blocks(path.r
 WITH_COMMANDS = [path for path in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if shell_lines(path.read_text())]
 TOP_NAMES = ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT")
 TOP = [ROOT / f"{name}.md" for name in TOP_NAMES]
+OTHERS = [path for name in ("benchmarks", "examples", ".github") for path in sorted((ROOT / name).rglob("*.md"))]
+WRITTEN = [*TOP, *OTHERS, *sorted(DOCS.rglob("*.md"))]
+READ = ("python", "sh", "text", "toml")
+DIRECTIVE = re.compile(r"```\{(eval-rst|toctree|include|figure|image)\}|```\{code-block\} text$|:{3,4}\{grid")
 COMPLETION = {"--install-completion", "--show-completion"}
 
 
@@ -119,16 +123,37 @@ def parse(line: str) -> None:
         command.make_context(line, words)
 
 
-@pytest.mark.parametrize("page", TOP, ids=name_of)
-def test_the_links_of_the_first_pages_lead_somewhere(page: Path) -> None:
-    missing = [target for target in links(page.read_text()) if not (page.parent / target).exists()]
-    assert not missing
+@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    assert [target for target in links(page.read_text()) if not leads_somewhere(page, target)] == []
 
 
 def test_the_list_for_language_models_links_to_pages() -> None:
     targets = links((DOCS / "llms.txt").read_text())
     assert len(targets) > 20
     assert [target for target in targets if not (DOCS / target).with_suffix(".md").exists()] == []
+
+
+def test_dead_links_are_found() -> None:
+    page = DOCS / "how-to" / "boxes.md"
+    right = [
+        "../limits.md#dependencies",
+        "#find-every-pair",
+        "../peers.md#first-calls",
+        "#method-grid",
+        "../gallery/index.rst",
+    ]
+    wrong = ["../limit.md", "../limits.md#dependence", "#find-every-pear", "#method-gird", "../gallery/boxes/none.rst"]
+    text = "".join(f"[words]({target}) " for target in [*right, *wrong, "https://example.org/none"])
+    assert [target for target in links(text) if not leads_somewhere(page, target)] == wrong
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
+def test_every_block_is_of_a_kind_that_tests_read(page: Path) -> None:
+    """A block in another language, in a list or in other fences would be shown and never tried; scenes are in TOML."""
+    text = BLOCK.sub(lambda block: "" if block["language"] in READ else block[0], page.read_text())
+    fences = re.findall(r"^[ >]*(?:`{3,}|~{3,}|:{3,})[^`~:\n]+$", text, re.MULTILINE)
+    assert [fence for fence in fences if not DIRECTIVE.match(fence)] == []
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=name_of)
