@@ -24,7 +24,7 @@ PACKAGES = sorted(
 
 
 def in_fresh_process(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], timeout=300, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -25,7 +25,7 @@ def test_results_come_in_order(count: int) -> None:
 
 
 def test_tasks_run_side_by_side_and_the_last_in_the_caller() -> None:
-    meeting = threading.Barrier(3, timeout=20)
+    meeting = threading.Barrier(3, timeout=300)
 
     def task(_: int) -> int:
         meeting.wait()  # passes only when all three are there at once
@@ -196,7 +196,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_makes_its_own_pool() -> None:
-    done = subprocess.run([sys.executable, "-c", FORK], timeout=60, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", FORK], timeout=300, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

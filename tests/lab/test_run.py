@@ -155,10 +155,10 @@ def killed_after_one(how: signal.Signals, planted_study: str, folder: Path) -> s
         text=True,
     )
     begin = time.monotonic()
-    while len(list((folder / "cells").glob("*.json"))) < 1 and time.monotonic() - begin < 60:
+    while len(list((folder / "cells").glob("*.json"))) < 1 and time.monotonic() - begin < 300:
         time.sleep(0.02)
     process.send_signal(how)
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=300)
     return subprocess.CompletedProcess(arguments, process.returncode, out, errors)
 
 

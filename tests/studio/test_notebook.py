@@ -71,7 +71,7 @@ def notebook_server(output: str, *, proxies: bool) -> Iterator[int]:
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
-    port, stop = started.get(timeout=60)
+    port, stop = started.get(timeout=300)
     try:
         yield port
     finally:

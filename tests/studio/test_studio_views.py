@@ -23,7 +23,7 @@ from choque.theses.fingsics.scene_dat import write_scene_dat
 from choque.world import World
 
 
-def until(condition: Callable[[], object], seconds: float = 90.0) -> bool:
+def until(condition: Callable[[], object], seconds: float = 300.0) -> bool:
     """Wait for something to become true."""
     deadline = time.monotonic() + seconds
     while not condition():

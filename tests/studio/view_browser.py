@@ -28,7 +28,7 @@ SIZE = {"width": 1000, "height": 560}
 SCENE = {"y": 170, "height": 380}
 """What is looked at of the scene between the panels: below notifications."""
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds: pictures are computed without a graphics card, beside all else that runs."""
 
 LATE_UPDATE = "Tried to update non-existent component"
@@ -63,7 +63,7 @@ def until_seen(action: Callable[[], None], condition: Callable[[], object], what
 
     def tried() -> bool:
         action()
-        deadline = time.monotonic() + PATIENCE / 10
+        deadline = time.monotonic() + PATIENCE / 50
         while not condition() and time.monotonic() < deadline:
             time.sleep(0.03)
         return bool(condition())

@@ -40,7 +40,7 @@ for rolling in (0.0, 0.1):
 
 def said(**environment: str) -> list[str]:
     command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent)]
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
