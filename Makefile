@@ -8,8 +8,8 @@ demo: .venv/demo.stamp  ## everything in a minute, with films and a report
 	$(BIN)/choque demo
 
 # Kernels compile in half the time when they are optimised less; those have a place of their own, for they are slower.
-test kernels: export NUMBA_OPT = 1
-test kernels: export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels
+test kernels coverage: export NUMBA_OPT = 1
+test kernels coverage: export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels
 test: .venv/test.stamp  ## every test at a reduced count, in minutes; test-all takes the kernels as they are installed
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 

@@ -85,11 +85,55 @@ def test_ten_elastic_bounces_keep_their_height(shape: str) -> None:
     np.testing.assert_allclose(peaks[:10] - 0.5, 2.0, rtol=0.02)
 
 
-def test_restitution_scales_the_height_by_its_square() -> None:
+@pytest.mark.parametrize("shape", ["sphere", "box"])
+def test_restitution_scales_the_height_by_its_square(shape: str) -> None:
     world = soft_world()
-    world.add_spheres([[0, 2.5, 0]], 0.5, restitution=0.8)
+    if shape == "sphere":
+        world.add_spheres([[0, 2.5, 0]], 0.5, restitution=0.8)
+    else:
+        world.add_boxes([[0, 2.5, 0]], 1.0, restitution=0.8)
     height = np.array([(world.step(1 / 60), world.bodies.position[1, 1])[1] for _ in range(120)])
     assert height[60:].max() - 0.5 == pytest.approx(2 * 0.64, rel=0.01)
+
+
+@pytest.mark.parametrize("shape", ["sphere", "box"])
+def test_equal_bodies_that_meet_head_on_exchange_their_speeds(shape: str) -> None:
+    world = choque.World(response="soft-step")
+    place, velocity = [[0, 0, 0], [1.3, 0, 0]], [[6, 0, 0], [-3, 0, 0]]
+    if shape == "sphere":
+        world.add_spheres(place, 0.5, velocity=velocity, restitution=1.0)
+    else:
+        world.add_boxes(place, 1.0, velocity=velocity, restitution=1.0)
+    for _ in range(6):
+        world.step(1 / 60)
+    np.testing.assert_allclose(world.bodies.velocity, velocity[::-1], atol=1e-3)
+    np.testing.assert_allclose(world.bodies.angular_velocity, 0, atol=1e-3)
+
+
+@pytest.mark.parametrize("locked", [False, (0, 0, 1, 0, 0, 0)])
+def test_no_body_is_faster_than_allowed(locked: object) -> None:
+    world = choque.World(response="soft-step", max_speed=2.0, max_spin=1.0)
+    world.add_boxes([[0, 0, 0]], velocity=[3, 4, 0], angular_velocity=[0, 0, 5], locked=locked)
+    world.step(1 / 60)
+    np.testing.assert_allclose(world.bodies.velocity[0], [1.2, 1.6, 0], atol=1e-6)
+    np.testing.assert_allclose(world.bodies.angular_velocity[0], [0, 0, 1], atol=1e-6)
+
+
+def test_contacts_lie_where_bodies_touch() -> None:
+    """A ball on the ground, and a box on a box on it."""
+    world = soft_world()
+    world.add_spheres([[3, 0.5, 0]], 0.5)
+    world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]])
+    world.step(1 / 60)
+    found = world.contacts()
+    assert found.pairs.tolist() == [[0, 1], [0, 2], [2, 3]]
+    assert found.point_count.tolist() == [1, 4, 4]
+    np.testing.assert_allclose(found.normal, [[0, 1, 0]] * 3, atol=1e-6)
+    np.testing.assert_allclose(found.separations, 0, atol=1e-3)
+    np.testing.assert_allclose(found.points[0, 0], [3, 0, 0], atol=1e-3)
+    for points, height in ((found.points[1], 0.0), (found.points[2], 1.0)):
+        corners = [[x, height, z] for x in (-0.5, 0.5) for z in (-0.5, 0.5)]
+        np.testing.assert_allclose(sorted(np.round(points, 6).tolist()), corners, atol=1e-3)
 
 
 def test_free_bodies_fall_exactly_and_keep_their_angular_momentum() -> None:
