@@ -21,7 +21,7 @@ PACKAGE = ROOT / "src" / "choque"
 COMPILED = {"kernel", "inline", "helper", "forceinline"}
 """The decorators of `choque._core.kernel`."""
 
-WANTED = 92.0
+WANTED = 95.0
 """Percent of the lines of kernels that must be reached."""
 
 TESTS = """
@@ -33,26 +33,48 @@ _core/test_sort.py::test_a_long_row_in_any_order_is_sorted
 _core/test_sort.py::test_duplicates_go_and_nothing_else
 _core/test_sort.py::test_radix_sort_orders_by_the_bits_asked_for_and_keeps_the_order_of_equals
 bounds/test_boxes.py bounds/test_kdops.py bounds/test_oriented.py bounds/test_oriented_fit.py
-bounds/test_spheres.py
+bounds/test_spheres.py bounds/test_swept.py::test_every_point_stays_inside_all_the_way
+bounds/test_bounds_contract.py::test_fit_contains_every_point_exactly
+bounds/test_bounds_contract.py::test_moved_contains_every_moved_point_exactly
 boxes/test_plain_python.py
 broad/test_sap_kdop.py broad/test_survey.py broad/test_auto.py::test_the_table_decides
 cli/test_doctor.py::test_a_call_of_the_warm_up_works
-dynamics/test_impulse.py dynamics/test_soft_step_rows.py
+dynamics/test_impulse.py dynamics/test_manifolds.py dynamics/test_soft_step_rows.py
+dynamics/test_soft_step.py::test_a_sleeper_that_is_given_a_speed_a_place_or_an_acceleration_wakes
+dynamics/test_soft_step.py::test_contacts_lie_where_bodies_touch
+dynamics/test_soft_step.py::test_equal_bodies_that_meet_head_on_exchange_their_speeds
+dynamics/test_soft_step.py::test_events_tell_what_began_ended_hit_slept_and_woke
+dynamics/test_soft_step.py::test_no_body_is_faster_than_allowed
+dynamics/test_soft_step.py::test_restitution_scales_the_height_by_its_square
+dynamics/test_soft_step_motion.py::test_a_fast_body_lands_on_a_plane_and_passes_beside_a_wall
+dynamics/test_soft_step_motion.py::test_a_sensor_touches_nothing_and_tells_what_is_in_it
+dynamics/test_soft_step_motion.py::test_damping_and_gravity_factors_act_by_their_closed_forms
+dynamics/test_soft_step_motion.py::test_only_a_bullet_meets_moving_bodies_within_a_step
 dynamics/test_soft_step.py::test_a_ball_that_slides_begins_to_roll_at_five_sevenths_of_its_speed
 dynamics/test_soft_step.py::test_a_stack_of_ten_stands_and_falls_asleep
 dynamics/test_locked_axes.py::test_a_free_body_keeps_its_momentum_along_free_axes_and_has_none_along_others
 dynamics/test_locked_axes.py::test_a_turning_door_takes_the_angular_momentum_of_the_ball_that_hits_it
 dynamics/test_locked_axes.py::test_groups_and_masks_say_which_bodies_meet
 interest/test_areas.py interest/test_baselines.py
-kinetic/test_pure_kinetic.py kinetic/test_slots.py
+kinetic/test_pure_kinetic.py kinetic/test_slots.py kinetic/test_sweep.py
 lab/methods/test_bsp.py lab/methods/test_grid_cells.py lab/methods/test_kd_tree.py lab/methods/test_octree.py
 lab/methods/test_multi_sap.py::test_duplicates_are_the_pairs_met_in_further_cells
 lab/methods/test_multi_sap.py::test_each_cell_is_swept_along_its_own_axis
+meshes/test_mesh.py::test_open3d_5117_faces_in_one_plane_meet_only_if_they_do
+meshes/test_mesh.py::test_open3d_5117_faces_with_one_common_vertex_are_tested
+meshes/test_mesh.py::test_poses_that_are_not_rigid_are_refused_by_name
+meshes/test_mesh.py::test_trimesh_1860_equal_boxes_face_to_face_meet
 meshes/test_mesh_poses.py::test_a_mesh_inside_another_collides_if_they_are_solids
 meshes/test_mesh_poses.py::test_points_are_inside_a_box_exactly_up_to_its_faces
 meshes/test_mesh_poses.py::test_rays_through_edges_and_corners_count_once
 meshes/test_mesh_poses.py::test_the_clearance_of_vertices_is_that_of_every_triangle
 meshes/test_mesh_poses.py::test_the_penetration_of_boxes_is_the_least_overlap
+meshes/test_mesh_scenes.py::test_an_open_mesh_has_no_relation
+meshes/test_mesh_scenes.py::test_kinds_of_clashes
+meshes/test_mesh_scenes.py::test_scenes_without_parts_and_with_empty_ones
+meshes/test_triangles_exact.py::test_kinds_are_those_of_rational_numbers
+meshes/test_triangles_exact.py::test_segments_end_where_rational_ones_do
+meshes/test_triangles_exact.py::test_shared_corners_are_no_contacts
 narrow/test_advancement.py narrow/test_contact_cases.py narrow/test_epa.py narrow/test_find.py narrow/test_gjk.py
 narrow/test_polygons.py narrow/test_pure_convex.py
 narrow/test_mesh_bodies.py::test_spheres_touch_the_nearest_triangle
@@ -109,6 +131,9 @@ test_disjoint_spheres_take_every_test layer_of_the_ball[25]
 test_no_neighbour_is_missed_in_a_hundred_thousand_random_cells test_a_thousand_points
 test_permuted_points_have_the_same_neighbours test_points_moved_by_lattice_vectors test_a_rotated_cell_has
 test_any_number_of_threads_gives_the_same_arrays of_a_dense_solver test_moving_turning_mirroring_and_renumbering
+test_single_changes_among_many_test_only_what_is_near everyone[1000-499500] numbers[anywhere] numbers[rounded_onto]
+test_accelerated_bodies_equal_direct test_after_every_change test_walls_reflect test_events_of_accelerated_pairs
+test_fuzz_with_audits test_memory_is_linear test_memory_stays_linear [meeting-False] [burst-True]
 spheres-x-triangles spheres-y-triangles spheres-z-triangles ball-nanovdb
 """
 """Words in the names of tests that take longer, or that compare numbers of threads, which shows nothing here."""
@@ -116,13 +141,14 @@ spheres-x-triangles spheres-y-triangles spheres-z-triangles ball-nanovdb
 
 def trace(data: Path) -> None:
     """Run the tests without a compiler; the lines that they reach go to ``data``."""
-    settings = data.with_suffix(".toml")
+    settings = data.parent.parent / "settings.toml"
     settings.write_text(
         f'[tool.coverage.run]\nsource = ["choque"]\ndata_file = "{data}"\npatch = ["subprocess"]\nparallel = true\n'
     )
     files = [f"tests/{name}" for name in TESTS.split()]
     # Compiled kernels overflow without a warning, and so must the same kernels in NumPy's scalars.
-    options = ["-q", "-W", "ignore::RuntimeWarning", "-k", f"not ({' or '.join(LONG.split())})"]
+    options = ["-q", "-n", "2", "--dist", "worksteal", "-W", "ignore::RuntimeWarning"]
+    options += ["-k", f"not ({' or '.join(LONG.split())})"]
     run = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", *options, *files]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     if subprocess.run(run, cwd=ROOT, env=environment).returncode:
@@ -155,7 +181,8 @@ def reached(data: Path) -> Iterator[tuple[Path, int, list[int]]]:
 def main() -> None:
     """Trace, and print a line for each package and for each file that is not fully reached."""
     with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "lines"
+        data = Path(folder, "reached", "lines")  # a folder of its own: all that is in it is combined
+        data.parent.mkdir()
         trace(data)
         files = list(reached(data))
     packages: dict[str, list[int]] = {}
