@@ -82,6 +82,7 @@ narrow/test_mesh_bodies.py::test_meshes_planes_and_tiles_touch_a_mesh
 neighbors/test_find.py neighbors/test_kept.py::test_offsets_and_quantities
 record/test_poses.py
 scale/test_tiling.py
+studio/test_film.py::test_matrices_and_angles_are_those_of_their_quaternions
 studio/test_raster.py::test_a_small_picture_holds_every_kind_of_body_and_line
 studio/test_raster.py::test_nearest_surfaces_are_those_that_rays_meet_first[0]
 theses/evm/test_study.py theses/evm/test_triangles.py theses/fingsics/test_contact_rules.py
@@ -90,8 +91,9 @@ theses/fingsics/test_world.py::test_a_world_of_the_engine_uses_its_methods
 theses/fingsics/test_world.py::test_counts_of_the_filter_are_reported
 theses/fingsics/test_world.py::test_sweep_follows_small_motions_exactly
 theses/interest/test_broad_phase.py theses/interest/test_polygons.py
+theses/interest/test_repeated_pairs.py::test_pairs_are_those_of_the_search
 theses/interest/test_repeated_pairs.py::test_scanning_keeps_the_first_of_each_key
-theses/kdop/test_body_points.py theses/kdop/test_shape_matching.py
+theses/kdop/test_body_points.py theses/kdop/test_orientation.py theses/kdop/test_shape_matching.py
 theses/kinetic/test_billiards.py::test_head_on_and_oblique_collisions
 theses/kinetic/test_billiards.py::test_a_ball_between_two_walls_under_gravity
 theses/kinetic/test_billiards.py::test_ball_at_rest_on_the_floor_is_hit_at_the_right_time_and_without_loss
@@ -147,7 +149,7 @@ def trace(data: Path) -> None:
     )
     files = [f"tests/{name}" for name in TESTS.split()]
     # Compiled kernels overflow without a warning, and so must the same kernels in NumPy's scalars.
-    options = ["-q", "-n", "2", "--dist", "worksteal", "-W", "ignore::RuntimeWarning"]
+    options = ["-q", "-n", "2", "--dist", "worksteal", "--durations", "40", "-W", "ignore::RuntimeWarning"]
     options += ["-k", f"not ({' or '.join(LONG.split())})"]
     run = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", *options, *files]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}

@@ -20,10 +20,17 @@ for dimension in (2, 3):
         wanted = plain_suppress(a, scores, iou, None, over)
         assert choque.boxes.suppress(a, scores, iou=iou, over=over).tolist() == wanted.tolist()
     assert choque.boxes.merge(a, scores).lists() == plain_merge(a, scores, 0.5)
-    for method in ("grid", "bvh", "brute"):
+    for method in ("grid", "bvh", "brute", "sap-direct"):
         assert np.array_equal(choque.join(a, b, method=method), dense_join(a, b))
     pairs, values = choque.join(a, b, iou=0.2, groups=(1, 3), masks=(2, 1))
     assert np.array_equal(pairs, np.argwhere(dense_iou(a, b) >= 0.2))
+    # Bounds that are equal as float32: the boxes themselves decide, and infinite ones meet everything.
+    a, b = (4.5e6 + 1e-3 * random_boxes(rng, 60, dimension, spread=4) for _ in range(2))
+    b[:20, :dimension] = np.nextafter(a[:20, dimension:], rng.choice([-np.inf, np.inf], (20, 1)))
+    b[:20, dimension:] = b[:20, :dimension] + 1e-3
+    b[20, dimension:], a[21, :dimension] = np.inf, -np.inf
+    for closed in (True, False):
+        assert np.array_equal(choque.join(a, b, method="grid", closed=closed), dense_join(a, b, closed))
 print("right")
 """
 

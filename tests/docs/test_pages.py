@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
-import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -58,8 +57,6 @@ def test_the_code_of_a_page_prints_what_it_says(page: Path, tmp_path: Path, monk
             assert same, f"{where} printed\n{printed.getvalue()}\nand the page says\n{block.expected}"
 
 
-@pytest.mark.full
-@pytest.mark.skipif(os.environ.get("CHOQUE_FULL") != "1", reason="takes a million boxes and a tower of 600 steps")
 def test_the_code_of_the_first_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     names = {"__name__": "__main__"}
     for block in python_blocks((ROOT / "README.md").read_text()):
