@@ -14,13 +14,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 import choque
+from choque._core.registry import Registry
 
 if TYPE_CHECKING:
     from choque.scene import BodyScene
@@ -77,6 +78,24 @@ def _old_objects_at_rest() -> None:
     """Spare the garbage collector what earlier files left: by the end that is a million objects to look through."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_stays_registered() -> Iterator[None]:
+    """Forget what the tests, pages and docstrings of a file register: tests of another file would find it."""
+    changed: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+    register = Registry.register
+
+    def noted(self: Registry[Any], *arguments: Any) -> Any:
+        changed.setdefault(id(self._registered), (self._registered, dict(self._registered)))
+        return register(self, *arguments)
+
+    Registry.register = noted  # type: ignore[method-assign]
+    yield
+    Registry.register = register  # type: ignore[method-assign]
+    for known, before in changed.values():
+        known.clear()
+        known.update(before)
 
 
 @pytest.fixture(scope="session")
