@@ -15,11 +15,14 @@ import choque
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
 
-PAIRS = """
+BOXES = """
 import choque
 from choque._core.kernel import announcement
-print(choque.pairs([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]], method="brute").tolist(), announcement.count > 0)
+boxes = choque.bounds.Boxes([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]])
+print(boxes.overlap([[0, 1], [0, 2]]).tolist(), announcement.count > 0)
 """
+"""A program with two small kernels: what is kept and what is said of it does not depend on what they compute."""
+
 DOCTOR = """
 from importlib import import_module
 doctor = import_module("choque.cli.doctor")
@@ -33,7 +36,7 @@ SMALL_FILES = f"""
 import resource
 most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
-{PAIRS}
+{BOXES}
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
 """
 """No file may grow beyond this: writing a kernel fails as on a full disk, also for the superuser. What a tracer
@@ -48,11 +51,11 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def answer(done: subprocess.CompletedProcess[str]) -> bool:
-    """Check the answer of `PAIRS`, and return whether it was compiled."""
+    """Check the answer of `BOXES`, and return whether it was compiled."""
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    pairs, _, compiled = done.stdout.strip().rpartition(" ")
-    assert pairs == "[[0, 1]]"
+    overlaps, _, compiled = done.stdout.strip().rpartition(" ")
+    assert overlaps == "[True, False]"
     return compiled == "True"
 
 
@@ -71,14 +74,14 @@ def locked_package(tmp_path: Path) -> dict[str, str]:
 
 
 def test_without_any_folder_kernels_are_compiled_in_memory(locked_package: dict[str, str], tmp_path: Path) -> None:
-    done = run(PAIRS, **locked_package)
+    done = run(BOXES, **locked_package)
     assert answer(done)
     (line,) = done.stderr.splitlines()
     assert line.startswith("choque: compiled kernels cannot be kept")
     assert "NUMBA_CACHE_DIR" in line
     elsewhere = {**locked_package, "NUMBA_CACHE_DIR": str(tmp_path / "elsewhere")}
-    assert answer(run(PAIRS, **elsewhere))
-    assert not answer(run(PAIRS, **elsewhere)), "the advice helps"
+    assert answer(run(BOXES, **elsewhere))
+    assert not answer(run(BOXES, **elsewhere)), "the advice helps"
 
 
 def test_the_doctor_says_that_nothing_can_be_kept(locked_package: dict[str, str]) -> None:
@@ -96,7 +99,7 @@ def test_a_full_disk_does_not_stop_a_program(tmp_path: Path) -> None:
     assert len(notes) == 1
     assert str(tmp_path / "kernels") in notes[0]
     assert not list((tmp_path / "kernels").rglob("*.tmp.*")), "no partial file is left"
-    assert answer(run(PAIRS, NUMBA_CACHE_DIR=str(tmp_path / "kernels"))), "nothing was kept"
+    assert answer(run(BOXES, NUMBA_CACHE_DIR=str(tmp_path / "kernels"))), "nothing was kept"
 
 
 @pytest.fixture
@@ -116,7 +119,7 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_file_system_does_not_stop_a_program(full_disk: Path) -> None:
-    done = run(PAIRS, NUMBA_CACHE_DIR=str(full_disk / "kernels"))
+    done = run(BOXES, NUMBA_CACHE_DIR=str(full_disk / "kernels"))
     assert answer(done)
     assert "no space left on device" in done.stderr
     assert "no space left on device" in run(DOCTOR, NUMBA_CACHE_DIR=str(full_disk / "kernels")).stdout
@@ -124,14 +127,14 @@ def test_a_full_file_system_does_not_stop_a_program(full_disk: Path) -> None:
 
 def test_a_cut_cache_does_not_stop_the_shell_and_the_doctor_repairs_it(tmp_path: Path) -> None:
     folder = tmp_path / "kernels"
-    assert answer(run(PAIRS, NUMBA_CACHE_DIR=str(folder)))
+    assert answer(run(BOXES, NUMBA_CACHE_DIR=str(folder)))
     for path in folder.rglob("*.nb[ic]"):
         path.write_bytes(path.read_bytes()[:100])
     done = run(REPAIR, NUMBA_CACHE_DIR=str(folder))
     assert int(done.stdout) > 0
     assert not list(folder.rglob("*.nbi"))
-    assert answer(run(PAIRS, NUMBA_CACHE_DIR=str(folder)))
-    assert not answer(run(PAIRS, NUMBA_CACHE_DIR=str(folder)))
+    assert answer(run(BOXES, NUMBA_CACHE_DIR=str(folder)))
+    assert not answer(run(BOXES, NUMBA_CACHE_DIR=str(folder)))
     for path in folder.rglob("*.nbi"):
         path.write_bytes(b"")
     boxes = tmp_path / "boxes.csv"
