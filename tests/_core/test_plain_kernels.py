@@ -56,6 +56,8 @@ def array_expressions(kernel: ast.FunctionDef) -> Iterator[str]:
 
 def kernels(source: str) -> Iterator[ast.FunctionDef]:
     """Yield the kernels of a module and their parts."""
+    if not any(f"@{name}\n" in source for name in COMPILED):
+        return  # most modules, which take long to parse
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
             names = {one.id for one in node.decorator_list if isinstance(one, ast.Name)}
