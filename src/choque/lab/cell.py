@@ -15,10 +15,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from choque.lab.stopwatch import WALL
 from choque.lab.worker import CHECKING, ENDED, MEASURING, Answer, Order
 
 AROUND = 900.0
 """Maximum seconds of preparing and of checking; the oracle of a large scene is slow."""
+
+PATIENCE = 20
+"""How many times its limit a cell that is timed by the processor may take by the wall."""
 
 THREAD_VARIABLES = (
     "CHOQUE_THREADS",
@@ -133,7 +137,9 @@ def _followed(process: subprocess.Popen[str], task: dict[str, Any], order: Order
     """Give a process its task and enforce the time of each phase; return its exit code and last phase."""
     with _lock:
         _running.add(process)
-    deadline = _Deadline(process)
+    # The process that copies itself for each cell spends no time of its own, so its copies are limited by the wall.
+    is_own = task is order
+    deadline = _Deadline(process, by_processor=is_own and order.get("clock", WALL) != WALL)
     phase = "preparing"
     try:
         assert process.stdout is not None
@@ -168,26 +174,51 @@ def _ended(process: subprocess.Popen[str]) -> None:
 
 
 class _Deadline:
-    """Ends a process when its time is over; every phase restarts the time."""
+    """Ends a process when its time is over; every phase restarts the time.
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    The time is that of the wall; ``by_processor`` it is the processor time of the process, so that a busy machine cuts
+    no cell off, but at most `PATIENCE` times as long by the wall: a process that waits for ever spends no time.
+    """
+
+    def __init__(self, process: subprocess.Popen[str], *, by_processor: bool = False) -> None:
         self.passed = False
         self._process = process
         self._timer: threading.Timer | None = None
+        self._by_processor = by_processor and processor_seconds(process.pid) is not None
 
     def set(self, seconds: float) -> None:
         self.cancel()
-        self._timer = threading.Timer(seconds, self._pass)
-        self._timer.daemon = True
-        self._timer.start()
+        spent = (processor_seconds(self._process.pid) or 0.0) if self._by_processor else 0.0
+        self._wait(seconds, spent + seconds, time.monotonic() + PATIENCE * seconds)
 
     def cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
 
-    def _pass(self) -> None:
+    def _wait(self, seconds: float, most: float, last: float) -> None:
+        self._timer = threading.Timer(seconds, self._pass, (most, last))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _pass(self, most: float, last: float) -> None:
+        if threading.current_thread() is not self._timer:  # cancelled at the last moment
+            return
+        spent = processor_seconds(self._process.pid) if self._by_processor else None
+        if spent is not None and spent < most and time.monotonic() < last:
+            self._wait(max(most - spent, 0.05), most, last)
+            return
         self.passed = True
         _end(self._process)
+
+
+def processor_seconds(process: int) -> float | None:
+    """Return the processor time that a process has spent [s]; None where the system does not say."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -184,9 +183,9 @@ class Following(Trial):
             return
         few, frames = 3, round(self._rate * self._duration)
         self._run_frames(Stopwatch(self.clock), few)
-        begin = time.perf_counter()
+        begin = self.clock()
         self._run_frames(Stopwatch(self.clock), few)
-        expected = (time.perf_counter() - begin) * frames / few
+        expected = (self.clock() - begin) * frames / few
         if expected > patience:
             raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
 
