@@ -7,13 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from choque.lab import run, studies
+from choque.lab import Result, run, studies
+from choque.lab.records import Records
+from choque.lab.reporting import judge_claims
 from choque.lab.sampling import Plan
 from choque.lab.stopwatch import Stopwatch
 from choque.theses.interest import trials
 from choque.theses.interest.methods import CONFIGURATIONS, COUNTS, PAIRS, share_of_all
 from choque.theses.interest.study import (
     POLYGONS,
+    STARTS,
     STUDY,
     break_even,
     further_cells,
@@ -39,6 +42,47 @@ def test_break_even_by_hand() -> None:
     """F-004-35: 6,001.62 ms instead of 14.312 ms for 93,291.1 instead of 499,500 pairs: 14.7 µs."""
     assert break_even(6.00162, 0.014312, 93_291.1, 499_500) == pytest.approx(14.7e-6, rel=0.01)
     assert break_even(0.1, 0.2, 10, 100) < 0
+
+
+def judged(seconds: dict[str, list[float]]) -> dict[str, str]:
+    """The verdicts on AoIP from the seconds of steps of both starts; brute force has 400,000 pairs more."""
+    rows = [
+        {
+            "start": start,
+            "n": 1000,
+            "configuration": name,
+            "radii": "equal",
+            "seed": 0,
+            "solids": "spheres",
+            "cell": f"{start} {name}",
+            "verdict": "exact",
+            "repetition": place,
+            "steps": 1,
+            "update": 0.0,
+            "raw_pairs": 500_000,
+            "unique_pairs": 500_000 if name == "FB" else 100_000,
+            "pairs": value,
+            "total": value,
+        }
+        for start in STARTS
+        for name, values in seconds.items()
+        for place, value in enumerate(values)
+    ]
+    result = Result(STUDY, Path(), {"stages": ["update", "pairs"]}, Records(rows))
+    judge_claims(result)
+    return {claim.id: str(claim.verdict) for claim in result.claims}
+
+
+def test_a_verdict_on_times_needs_an_interval_on_one_side() -> None:
+    brute = [0.010, 0.0101, 0.0099, 0.010, 0.010]
+    near = judged({"FB": brute, "AoIP1-exhaustive": [0.048, 0.053, 0.050, 0.047, 0.051]})  # 0.1 µs a pair
+    assert (near["slow-areas"], near["repaid"]) == ("confirmed", "not testable here")
+    cheap = judged({"FB": brute, "AoIP1-exhaustive": [0.020, 0.0201, 0.0199, 0.0205, 0.020]})
+    assert (cheap["slow-areas"], cheap["repaid"]) == ("confirmed", "confirmed")
+    dear = judged({"FB": brute, "AoIP1-exhaustive": [0.100, 0.101, 0.099, 0.100, 0.100]})
+    assert (dear["slow-areas"], dear["repaid"]) == ("confirmed", "refuted")
+    even = judged({"FB": brute, "AoIP1-exhaustive": [0.0098, 0.0102, 0.0101, 0.0099, 0.010]})
+    assert even["slow-areas"] == "not testable here"
 
 
 def test_every_configuration_is_measured_and_right(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,6 +192,8 @@ def test_a_small_run_is_judged_and_drawn_from_its_tables(tmp_path: Path) -> None
     verdicts = {claim.id: claim.verdict for claim in result.claims}
     assert verdicts["same-start"] == verdicts["volumes-agree"] == "confirmed"
     assert verdicts["pairs-tables"] == verdicts["sap-constant"] == "not testable here"  # needs 512 bodies; a card
+    for claim in ("order", "competitive", "gain-from-narrow", "prune-after-axis", "sap-after-axis"):
+        assert verdicts[claim] == "not testable here"  # heaps of 64 gave other verdicts on another day
     shown = tables(result)
     assert len(shown) == 3
     row = next(iter(shown.where(shape="scaled", volume="18-DOP")))
