@@ -347,7 +347,7 @@ def events_and_density(result: Result) -> Finding:
     if len(levels) < 2:
         return not_testable("needs two occupancies")
     low, high = (float(np.mean(rows.where(occupancy=level).numbers("events"))) for level in (levels[0], levels[-1]))
-    if not low:
+    if not low > 0:
         return not_testable("needs objects that meet")
     note = f"events at {_occupied(levels[-1])} over those at {_occupied(levels[0])}, n = {n:,}"
     return found(0.9 < high / low < 1.1, f"{high / low:.2f}", note)
