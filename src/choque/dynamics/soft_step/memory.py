@@ -35,7 +35,7 @@ from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
 from choque.narrow.pair import MAX_POINTS
 from choque.narrow.shapes import PLANE, SPHERE, TILE
 
-PART_BODIES, MOST_PARTS = 400, 64  # bodies of a part of the solver, and powers of two of parts
+PART_BODIES, MAX_PARTS = 400, 64  # bodies of a part of the solver, and powers of two of parts
 SORTED_FOR = 120  # steps after which bodies are sorted along the Morton curve again, when the candidates next change
 
 
@@ -144,7 +144,7 @@ class Memory:
     def _cut(self) -> I32:
         """Cut the bodies into parts, by their number alone; return the part of each, −1 for static ones."""
         moving = int((self.static == 0).sum())
-        parts = min(1 << max(0, round(math.log2(max(moving, 1) / PART_BODIES))), MOST_PARTS)
+        parts = min(1 << max(0, round(math.log2(max(moving, 1) / PART_BODIES))), MAX_PARTS)
         self.cuts = moving * np.arange(parts + 1) // parts
         owner = np.full(len(self.order) + len(self.pieces), -1, np.int32)
         owner[:moving] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.cuts))
