@@ -9,6 +9,7 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,7 @@ class Tab:
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
         self.server: Any = studio.server
+        self.calls: list[Future[Any]] = []
 
     def send(self, control: Any, **updates: Any) -> None:
         from viser import _messages
@@ -180,7 +182,8 @@ class Tab:
         return next(iter(self.server.get_clients()))
 
     def settle(self) -> None:
-        time.sleep(0.1)
+        """Wait for what viser calls in threads of its own, and then for what that asks of the studio."""
+        wait(self.calls)
         self.studio.ask(lambda: None)
 
 
@@ -193,6 +196,15 @@ def tab(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> Tab:
 
     monkeypatch.setattr(Tab, "client_id", 0)
     monkeypatch.setattr(studio.server.gui, "_resolve_client", lambda _: Client())
+    executor = studio.server.gui._thread_executor
+    submit = executor.submit
+
+    def noted(*arguments: Any) -> Future[Any]:
+        call = submit(*arguments)
+        made.calls.append(call)
+        return call
+
+    monkeypatch.setattr(executor, "submit", noted)
     return made
 
 
