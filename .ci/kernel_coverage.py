@@ -149,7 +149,7 @@ def trace(data: Path) -> None:
     )
     files = [f"tests/{name}" for name in TESTS.split()]
     # Compiled kernels overflow without a warning, and so must the same kernels in NumPy's scalars.
-    options = ["-q", "-n", "2", "--dist", "worksteal", "--durations", "40", "-W", "ignore::RuntimeWarning"]
+    options = ["-q", "-n", "2", "--dist", "worksteal", "-W", "ignore::RuntimeWarning"]
     options += ["-k", f"not ({' or '.join(LONG.split())})"]
     run = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", *options, *files]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
