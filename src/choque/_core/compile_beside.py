@@ -12,6 +12,7 @@ process of `multiprocessing`, in a program that embeds Python, or with ``CHOQUE_
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import multiprocessing
 import os
@@ -163,6 +164,7 @@ def serve() -> None:
     """
     from choque._core.kernel import announcement
 
+    gc.disable()  # the process ends soon
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has started this one
     asked: SimpleQueue[str] = SimpleQueue()
 
