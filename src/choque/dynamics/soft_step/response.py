@@ -222,7 +222,8 @@ class SoftStep(Response):
         pairs: Pairs = kept.pieces.follow(bodies, contacts, self.skin)
         faces = kept.pieces.faces(bodies, self._faces)
         kept.follow(bodies, pairs, faces)
-        self._changed(bodies)
+        if self.sleep or len(self._slept):
+            self._changed(bodies)
         moving, body_count = kept.moving, len(kept.order)
         # A triangle is read from its mesh.
         order = self._order = np.append(kept.order, kept.pieces.row) if len(kept.pieces) else kept.order
