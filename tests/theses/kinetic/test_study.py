@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from choque.lab import Result
+from choque.lab.records import Records
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff
-from choque.theses.kinetic.study import FRAME_METHODS, STUDY, beside_the_matrix, instance
+from choque.theses.kinetic.study import FRAME_METHODS, STUDY, beside_the_matrix, instance, ten_times_direct
 
 METHODS = ("kinetic", *FRAME_METHODS)
 
@@ -49,3 +53,30 @@ def test_too_long_a_run_is_cut_off() -> None:
     trial = STUDY.prepare(_parameters(method="direct", frames_per_second=1e9))  # type: ignore[arg-type]
     with pytest.raises(CutOff, match="would take about"):
         trial.warm_up(0.5)
+
+
+@pytest.mark.parametrize(
+    ("dense", "verdict", "measured"),
+    [
+        ([7.0, 7.1, 7.2, 7.1, 7.0], "refuted", "7.1"),
+        ([13.0, 13.1, 13.2, 13.1, 13.0], "confirmed", "13.1"),
+        ([9.0, 11.0, 10.2, 9.5, 10.8], "not testable here", None),
+    ],
+)
+def test_ten_times_is_judged_at_every_density(dense: list[float], verdict: str, measured: str | None) -> None:
+    seconds = {0.01: [20.0, 20.5, 19.5, 20.0, 20.0], 0.1: dense}
+    rows = [
+        {
+            **_parameters(n=1000, occupancy=occupancy, frames_per_second=1000, method=method, seed=0),
+            "duration": 1.0,
+            "cell": f"{occupancy} {method}",
+            "verdict": "exact",
+            "repetition": place,
+            "total": value if method == "direct" else 1.0,
+        }
+        for occupancy, values in seconds.items()
+        for method in ("direct", "kinetic")
+        for place, value in enumerate(values)
+    ]
+    finding = ten_times_direct(Result(STUDY, Path(), {}, Records(rows)))  # type: ignore[arg-type]
+    assert (finding.verdict, finding.measured) == (verdict, measured)
