@@ -52,7 +52,7 @@ def test_balls_run_through_a_funnel() -> None:
 
 
 def test_rubble_stays_in_its_box() -> None:
-    world, _ = run("rubble", 30, 400)
+    world, _ = run("rubble", 30, 700)
     walls = np.abs(world.bodies.position[world.bodies.static]).max(axis=0)
     inside = np.abs(world.bodies.position[~world.bodies.static])
     assert (inside < walls).all()

@@ -153,9 +153,9 @@ class Fingsics:
             "--config", metavar="FILE", help="Its config.txt; options take precedence.", rich_help_panel=FINGSICS
         ),
     ] = None
-    rules: Annotated[
-        bool, typer.Option("--fingsics", "--legacy", help="Use its rules, in float32.", rich_help_panel=FINGSICS)
-    ] = False
+    rules: Annotated[bool, typer.Option("--fingsics", help="Use its rules, in float32.", rich_help_panel=FINGSICS)] = (
+        False
+    )
     stop_at: Annotated[
         int | None,
         typer.Option("--stop-at", metavar="N", help="Frame to stop at: N - 1 steps.", rich_help_panel=FINGSICS),
