@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 from weakref import WeakSet
 
 import numba
-from numba.core import event
+from numba.core import config, event
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
@@ -30,8 +30,12 @@ TRIED = (0, 63), (0, 68)  # the oldest and the newest Numba whose inner names `k
 
 
 def _pipelines() -> tuple[Any, Any]:
-    """Return how kernels and their parts are compiled: by Numba's own pipeline if ours was not tried with it."""
-    if not TRIED[0] <= numba.version_info.short <= TRIED[1]:
+    """Return how kernels and their parts are compiled: by Numba's own pipeline if ours was not tried with it.
+
+    Numba's own is also used if it is asked to check indices or to note where code comes from, for debuggers.
+    """
+    is_tried = TRIED[0] <= numba.version_info.short <= TRIED[1]
+    if not is_tried or config.BOUNDSCHECK or config.DEBUGINFO_DEFAULT:  # type: ignore[attr-defined]
         return Compiler, Compiler
     from choque._core.kernel_compiler import KernelCompiler, PartCompiler
 

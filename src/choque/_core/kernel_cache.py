@@ -37,6 +37,7 @@ MARK = b"-choque-"
 """End of an index, after its digest; an index that Numba wrote has neither."""
 
 DIGEST_BYTES = 16
+COMPILERS = [str(Path(__file__).with_name(name)) for name in ("kernel_compiler.py", "kernel_lowering.py")]
 MINIMUM_AGE = 60.0
 """Seconds after which data that no index names are removed: another process may be about to write its index."""
 
@@ -236,9 +237,9 @@ def _write(path: Path, content: bytes) -> None:
 
 @cache
 def stamp_of(function: Callable[..., Any]) -> str:
-    """Return a hash of all source files of a function; everything must be imported."""
+    """Return a hash of all source files of a function and of what compiles it; everything must be imported."""
     digest = hashlib.sha256()
-    for path in sorted(sources_of(function)):
+    for path in (*sorted(sources_of(function)), *COMPILERS):
         digest.update(hashlib.sha256(_content(path)).digest())
     return digest.hexdigest()
 

@@ -1,10 +1,11 @@
-"""Numba's compiler without what kernels do not need: the same kernels in about two thirds of the time.
+"""Numba's compiler without what kernels do not need: the same kernels in half the time.
 
 Numba compiles every function as if Python called it: with a wrapper that unpacks Python objects, optimised on its own,
 down to machine code. Nothing of that is used of a part of a kernel, whose code is linked into the kernel and optimised
 there. `PartCompiler` stops before. Numba also asks about twenty templates for the type of each sum, each time it meets
-one; `KernelCompiler` remembers the answers. Both are custom pipelines, as Numba's documentation calls them, and run
-Numba's own passes in their order.
+one; `KernelCompiler` remembers the answers. Kernels that make no array count no references, and are optimised once
+instead of three times; `choque._core.kernel_lowering` translates them. Both are custom pipelines, as Numba's
+documentation calls them, and run Numba's own passes in their order.
 """
 
 # mypy: disallow-untyped-calls=False
@@ -14,15 +15,37 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from numba import _dynfunc  # type: ignore[attr-defined]
-from numba.core import types
+from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.core.compiler_machinery import register_pass
+from numba.core.compiler_machinery import PassManager, _pass_registry, register_pass
+from numba.core.datamodel.models import OpaqueModel
+from numba.core.datamodel.registry import register_default
+from numba.core.extending import _Intrinsic
+from numba.core.ir_utils import check_and_legalize_ir
+from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import NativeLowering
 from numba.core.typing.context import Context
 
 REMEMBERED = (types.Number, types.Boolean, types.Array, types.BaseTuple)
 """Types whose operators allocate nothing, so that an answer holds for kernels and parts alike."""
+
+BORROWING = {
+    "build_tuple",
+    "cast",
+    "exhaust_iter",
+    "getattr",
+    "getitem",
+    "getiter",
+    "iternext",
+    "null",
+    "pair_first",
+    "pair_second",
+    "static_getitem",
+    "undef",
+}
+"""Expressions that make no array: views and members of what the caller holds."""
 
 FOR_KERNELS_ALONE = {
     "WithLifting",
@@ -39,7 +62,7 @@ FOR_KERNELS_ALONE = {
 
 
 class Operator(types.Function):
-    """An operator, such as ``+``, that remembers the types of its results."""
+    """An operator, such as ``+``, or a function, such as ``max``, that remembers the types of its results."""
 
     def __init__(self, known: Any) -> None:
         super().__init__(known.templates)
@@ -53,6 +76,9 @@ class Operator(types.Function):
             if all(isinstance(each, REMEMBERED) for each in args):
                 self._signatures[args] = signature
         return signature
+
+
+register_default(Operator)(OpaqueModel)
 
 
 class Types(Context):
@@ -83,7 +109,7 @@ class Types(Context):
         return operator.get_call_type(self, args, kws)
 
     def _operator(self, value: Any) -> Operator | None:
-        if getattr(value, "__module__", None) != "_operator":
+        if getattr(value, "__module__", None) not in {"_operator", "builtins", "math"}:
             return None
         known = self._lookup_global(value)  # another one as soon as a module of Numba has added templates
         if type(known) is not types.Function:
@@ -93,12 +119,108 @@ class Types(Context):
         return self._operators[known]
 
 
-class KernelCompiler(Compiler):
-    """Compiles kernels."""
+class Passes(PassManager):
+    """Runs Numba's passes without working out after each one where every variable is used."""
 
-    def __init__(self, typingctx: Any, *others: Any) -> None:
-        super().__init__(typingctx, *others)
-        self.state.typingctx = self.state.targetctx.typing_context = Types.of(typingctx)
+    def run(self, state: Any) -> None:
+        """Run the passes; Numba compiles one function at a time."""
+        whole: Any = PostProcessor.run
+
+        def process(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+            function = processor.func_ir
+            if emit_dels or function.is_generator:
+                whole(processor, emit_dels, extend_lifetimes)
+            else:
+                function.blocks = canonicalize_cfg(function.blocks)
+                function.variable_lifetime = VariableLifetime(function.blocks)  # worked out if it is asked for
+                function.generator_info = None
+
+        setattr(PostProcessor, "run", process)  # noqa: B010
+        try:
+            super().run(state)
+        finally:
+            setattr(PostProcessor, "run", whole)  # noqa: B010
+
+    def _runPass(self, _: int, pss: Any, internal_state: Any) -> None:  # noqa: N802
+        pss.analysis = self._analysis
+        mutated = pss.run_initialization(internal_state)
+        mutated |= pss.run_pass(internal_state)
+        mutated |= pss.run_finalizer(internal_state)
+        if mutated and _pass_registry.get(type(pss)).mutates_CFG:
+            internal_state.func_ir.blocks = canonicalize_cfg(internal_state.func_ir.blocks)
+
+
+def counts_references(state: Any) -> bool:
+    """Return whether a function may make an array, or return one, so that references to arrays are counted."""
+    if not state.flags.nrt:
+        return False
+    if not is_plain(state.return_type):
+        return True
+    for block in state.func_ir.blocks.values():
+        for each in block.body:
+            if isinstance(each, ir.Assign) and not is_borrowed(each.value, state):
+                return True
+    return False
+
+
+def is_plain(kind: Any) -> bool:
+    """Return whether values of a type are numbers alone."""
+    if isinstance(kind, types.BaseTuple):
+        items: Any = kind
+        return all(map(is_plain, items))
+    return isinstance(kind, (types.Number, types.Boolean, types.NoneType))
+
+
+def is_borrowed(value: Any, state: Any) -> bool:
+    """Return whether the value of an assignment is made of numbers, or of arrays that the caller holds."""
+    if not isinstance(value, ir.Expr):
+        return True
+    if value.op == "call":
+        signature, called = state.calltypes[value], state.typemap[value.func.name]
+        key = getattr(called, "typing_key", None)
+        if not is_plain(signature.return_type):
+            return key in {range, slice}
+        ours = isinstance(called, types.Dispatcher) or isinstance(key, _Intrinsic)
+        return ours or key is len or all(map(is_plain, signature.args))
+    if value.op in {"binop", "inplace_binop", "unary"}:
+        return is_plain(state.calltypes[value].return_type)
+    return value.op in BORROWING
+
+
+class KernelLibrary(JITCodeLibrary):
+    """The code of a kernel that counts no references, which is optimised once instead of three times."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class KernelLowering(NativeLowering):
+    """Translates a kernel to LLVM's language and compiles it."""
+
+    _name = "kernel_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Translate and compile."""
+        if counts_references(state):
+            check_and_legalize_ir(state.func_ir, flags=state.flags)
+            return bool(super().run_pass(state))
+        state.targetctx = state.targetctx.subtarget(enable_nrt=False)
+        state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(_WithoutReferences().run_pass(state))
+
+
+class _WithoutReferences(NativeLowering):
+    @property
+    def lowering_class(self) -> Any:
+        from choque._core.kernel_lowering import KernelLower  # most processes compile nothing
+
+        return KernelLower
 
 
 class PartLibrary(JITCodeLibrary):
@@ -116,32 +238,53 @@ class PartLibrary(JITCodeLibrary):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class PartLowering(NativeLowering):
+class PartLowering(_WithoutReferences):
     """Translates a part to LLVM's language, and registers it for the kernels that call it."""
 
-    _name = "part_lowering"
+    _name: Any = "part_lowering"
 
     def run_pass(self, state: Any) -> bool:
         """Translate; the entry point has no address and serves as a name alone."""
+        from choque._core.kernel_lowering import call_that_raises_nothing
+
         state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
         code, library = state.cr.fndesc, state.library
         entry = _dynfunc.make_function(code.lookup_module(), code.qualname, "", 0, state.cr.env, (library,))
-        state.targetctx.insert_user_function(entry, code, [library])
+        if state.metadata["raises"] or isinstance(code.restype, types.Optional):
+            state.targetctx.insert_user_function(entry, code, [library])
+        else:
+            state.targetctx._defns[entry].append(call_that_raises_nothing(code, library), code.argtypes)
         state.reload_init.extend(library._reload_init)
         state.cr = state.cr._replace(cfunc=entry)
         return True
 
 
+class KernelCompiler(Compiler):
+    """Compiles kernels."""
+
+    unneeded: ClassVar = {"IRLegalization"}
+    lowering: ClassVar[type[NativeLowering]] = KernelLowering
+
+    def __init__(self, typingctx: Any, *others: Any) -> None:
+        super().__init__(typingctx, *others)
+        self.state.typingctx = self.state.targetctx.typing_context = Types.of(typingctx)
+
+    def define_pipelines(self) -> Any:
+        """Return Numba's passes without those that are not needed."""
+        pipelines = []
+        for each in super().define_pipelines():
+            ours = Passes(each.pipeline_name)
+            kept = [(one, about) for one, about in each.passes if one.__name__ not in self.unneeded]
+            ours.passes = [(self.lowering if one is NativeLowering else one, about) for one, about in kept]
+            ours.finalize()
+            pipelines.append(ours)
+        return pipelines
+
+
 class PartCompiler(KernelCompiler):
     """Compiles parts of kernels, which Python cannot call."""
 
-    def define_pipelines(self) -> Any:
-        """Return Numba's passes without those that parts do not need."""
-        pipelines = super().define_pipelines()
-        for each in pipelines:
-            kept = [(one, about) for one, about in each.passes if one.__name__ not in FOR_KERNELS_ALONE]
-            each.passes = [(PartLowering if one is NativeLowering else one, about) for one, about in kept]
-            each.finalize()
-        return pipelines
+    unneeded: ClassVar = FOR_KERNELS_ALONE | KernelCompiler.unneeded
+    lowering = PartLowering
