@@ -73,7 +73,7 @@ assert len(choque.files.read_boxes("boxes.parquet")[0]) == 3
 COMMANDS = (
     "methods --json",
     "scenes",
-    "bake uniform --n 100 --output boxes.npy",
+    "bake uniform:100 boxes.npy",
     "pairs boxes.npy --json",
     "pairs boxes.npy --method brute --half-open",
     "run bowling --frames 5 --json",

@@ -88,14 +88,11 @@ class Compilers:
         self._ended: set[tuple[int, int]] = set()
         self._news = Condition()
 
-    def have_compiled(self, function: Any, arguments: Any) -> bool:
-        """Return whether a kernel that was missing on disk is there by now, and have those compiled that come after.
-
-        If the kernel is being compiled, its end is waited for.
-        """
+    def begin(self, function: Any, arguments: Any) -> tuple[int, int] | None:
+        """Have the kernels compiled that a call needs after a missing one; return the call and that place."""
         found = call_under_way(function, arguments)
         if found is None:
-            return False
+            return None
         call, place = found
         if call != self.call:
             self.call = call
@@ -104,6 +101,16 @@ class Compilers:
                 self._start()
             for share, each in enumerate(self.processes):
                 _write(each.stdin, kernels[-1 - share :: -len(self.processes)])
+        return found
+
+    def have_compiled(self, function: Any, arguments: Any) -> bool:
+        """Return whether a kernel that was missing on disk is there by now, and have those compiled that come after.
+
+        If the kernel is being compiled, its end is waited for.
+        """
+        found = self.begin(function, arguments)
+        if found is None:
+            return False
         with self._news:
             waited = found in self._begun and self.processes
             self._news.wait_for(lambda: not waited or found in self._ended or not self.processes, PATIENCE)

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 from weakref import WeakSet
 
 import numba
-from numba.core import config, event
+from numba.core import config, event, types
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
@@ -94,6 +94,10 @@ class _Part(CPUDispatcher):
 
     def __call__(self, *arguments: Any) -> Any:
         return self.alone(*arguments)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Compile the part once for all constants that it is called with: LLVM puts them in where it pays."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
 
 def _part(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:

@@ -107,12 +107,13 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load the kernel for a signature from the user's cache or the wheel; None if it has to be compiled."""
+        if not troubles.unkept and not self.files.index.exists() and not self.shipped.index.exists():
+            with suppress(Exception):  # no process may be started here
+                _compilers().begin(self._py_func, sig)  # they start while Numba loads its knowledge of types
         found = self._load(sig, target_context)
         if found is None and not troubles.unkept:
-            from choque._core.compile_beside import compilers  # most processes compile nothing
-
-            with suppress(Exception):  # no process may be started here
-                if compilers.have_compiled(self._py_func, sig):
+            with suppress(Exception):
+                if _compilers().have_compiled(self._py_func, sig):
                     return self._load(sig, target_context)
         return found
 
@@ -150,6 +151,12 @@ class KernelCache(FunctionCache):
 
     def _key(self, sig: Any, codegen: Any) -> Any:
         return self._index_key(sig, codegen)  # type: ignore[no-untyped-call]
+
+
+def _compilers() -> Any:
+    from choque._core.compile_beside import compilers  # most processes compile nothing
+
+    return compilers
 
 
 class KernelFiles:

@@ -180,6 +180,8 @@ def is_borrowed(value: Any, state: Any) -> bool:
         key = getattr(called, "typing_key", None)
         if not is_plain(signature.return_type):
             return key in {range, slice}
+        if isinstance(called, types.BoundFunction):  # a method of an array may make another one
+            return False
         ours = isinstance(called, types.Dispatcher) or isinstance(key, _Intrinsic)
         return ours or key is len or all(map(is_plain, signature.args))
     if value.op in {"binop", "inplace_binop", "unary"}:
