@@ -243,6 +243,21 @@ line("world mixed-box 10000 sap-obb", 10_000)(lambda count: _world("mixed-box", 
 line("world pile 1000", 1_000)(lambda count: _world("pile", count))
 
 
+@line("world asleep 10000", 10_000)
+def _world_asleep(count: int) -> Call:
+    import numpy as np
+
+    import choque
+
+    world = choque.World(gravity=(0, -9.81, 0), threads=1)
+    world.add_ground()
+    places = np.arange(count)
+    world.add_boxes(np.stack([2.0 * (places % 100), np.full(count, 0.5), 2.0 * (places // 100)], 1))
+    while not world.asleep[1:].all():
+        world.step()
+    return lambda: world.step().impulses
+
+
 @line("world tower 200 shape-matching", 200)
 def _world_shape_matching(count: int) -> Call:
     import adapters

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from choque._core.memory import aligned_copy
+
 Column: TypeAlias = "tuple[DTypeLike | None, tuple[int, ...]]"
 """The element type of a column, None for the float type of the table, and the shape of one row."""
 
@@ -33,7 +35,7 @@ class ColumnTable:
     def joined(self, *others: Self) -> Self:
         """Return a table of these rows followed by those of the ``others``."""
         parts = [table.columns() for table in (self, *others)]
-        return self.with_columns({name: np.concatenate([part[name] for part in parts]) for name in self.COLUMNS})
+        return self.with_columns({name: aligned_copy(*(part[name] for part in parts)) for name in self.COLUMNS})
 
     def copy(self) -> Self:
         """Return a table with copies of all columns."""

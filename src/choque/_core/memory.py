@@ -54,6 +54,13 @@ def aligned(count: int, dtype: DTypeLike) -> NDArray[Any]:
     return block[skip : skip + byte_count].view(dtype)
 
 
+def aligned_copy(*parts: NDArray[Any]) -> NDArray[Any]:
+    """Return the rows of all ``parts`` in one array that begins on a cache line, for loops that the memory limits."""
+    row = parts[0].shape[1:]
+    made = aligned(sum(len(part) for part in parts) * math.prod(row), parts[0].dtype).reshape(-1, *row)
+    return np.concatenate(parts, out=made)
+
+
 class _Lease:
     """Owner of a block, which NumPy keeps as the base of every view; gives the block back with the last of them."""
 

@@ -91,6 +91,7 @@ class World(Population, Queries):
     _latest: Detected | None
     _latest_ids: Identities
     _sensed: Pairs  # which sensors and bodies overlapped after the latest step
+    _resting: tuple[Bodies, Settings, StepReport] | None  # the report of a step in which these bodies slept
 
     def __init__(
         self,
@@ -312,21 +313,27 @@ class World(Population, Queries):
         return self._concluded(found, dt, seconds, impulses, found.is_tested)
 
     def _rest(self, dt: float) -> StepReport:
-        """Advance the time alone: all bodies sleep, and nothing has changed."""
+        """Advance the time alone: all bodies sleep, and nothing has changed.
+
+        What the first such step found is what the next ones find.
+        """
+        if self._resting is not None and self._resting[0] is self._bodies and self._resting[1] is self.settings:
+            self._advance(dt)
+            return self._resting[2].at_rest(self._frame, dt, self._time)
         found = Detected(NO_PAIRS if self._latest is None else self._latest.pairs, self._detection.narrow, None)
         seconds = dict.fromkeys(SOLVER_STAGES, 0.0)
         nothing = Solved(0, partial(Contacts.none, self._bodies.dtype.type), Events.none, {}, seconds)
         found.take_solved(nothing, self._bodies.kind)
-        return self._concluded(found, dt, seconds, 0, False)
+        report = self._concluded(found, dt, seconds, 0, False)
+        self._resting = (self._bodies, self.settings, report)
+        return report
 
     def _concluded(
         self, found: Detected, dt: float, seconds: Mapping[str, float], impulses: int, is_tested: bool
     ) -> StepReport:
         """Go on to the next frame, in which ``found`` is the latest, and return its report."""
-        self._frame += 1
-        self._time += dt
-        self._dt = dt
-        self._latest, self._latest_ids = found, self._identities
+        self._advance(dt)
+        self._latest, self._latest_ids, self._resting = found, self._identities, None
         return StepReport(
             frame=self._frame,
             dt=dt,
@@ -343,6 +350,11 @@ class World(Population, Queries):
             has_exact_tests=is_tested,
             detected=found,
         )
+
+    def _advance(self, dt: float) -> None:
+        self._frame += 1
+        self._time += dt
+        self._dt = dt
 
     def bodies_ahead(self, dt: float) -> Bodies:
         """Return the bodies in the poses in which the next step of ``dt`` seconds detects contacts.
@@ -422,6 +434,7 @@ class World(Population, Queries):
         self._bodies, self._identities = bodies, identities
         self._frame, self._time, self._dt = frame, time, 0.0
         self._latest, self._latest_ids, self._sensed = None, identities, NO_PAIRS
+        self._resting = None
 
     def _engage(self, settings: Settings) -> None:
         """Take up ``settings``, checked ones; the response remembers if it stays the same."""

@@ -62,6 +62,12 @@ class StepReport:
     has_exact_tests: bool
     detected: Detected = field(repr=False)
 
+    def at_rest(self, frame: int, dt: float, time: float) -> StepReport:
+        """Return the same report for a later step in which all bodies still sleep."""
+        made = StepReport.__new__(StepReport)  # in a tenth of the time of dataclasses.replace
+        made.__dict__.update(self.__dict__, frame=frame, dt=dt, time=time, seconds=dict(self.seconds))
+        return made
+
     @property
     def contacts(self) -> int:
         """How many candidates touched at the start of the step."""

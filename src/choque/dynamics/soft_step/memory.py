@@ -99,6 +99,11 @@ class Memory:
         extra = len(self.pieces)
         static = _static_kinds(bodies)
         same_bodies = self.ids is bodies.ids or np.array_equal(self.ids, bodies.ids)
+        if same_bodies and self.ids is not bodies.ids:  # those of a saved world
+            self.ids, kind = bodies.ids, bodies.position.dtype
+            self.rest = self.rest._replace(
+                position=self.rest.position.astype(kind, "C"), acceleration=self.rest.acceleration.astype(kind, "C")
+            )
         same_bodies = same_bodies and np.array_equal(self.static, static)
         same_locks = self._locked is None or np.array_equal(self._locked, bodies.locked)
         if self._locked is None or not same_locks:

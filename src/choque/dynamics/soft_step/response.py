@@ -21,7 +21,15 @@ from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
 from choque.dynamics.soft_step.four import HELD, SPEED, TOUCHED
-from choque.dynamics.soft_step.islands import STILL, find_changed, is_unchanged, join_touching, settle, wake_islands
+from choque.dynamics.soft_step.islands import (
+    STILL,
+    find_changed,
+    is_unchanged,
+    join_touching,
+    repeated_blocks,
+    settle,
+    wake_islands,
+)
 from choque.dynamics.soft_step.kept import FEATURES, Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.locks import Locks, lock_bodies
 from choque.dynamics.soft_step.manifolds import ManifoldRows, ManifoldTask
@@ -104,6 +112,7 @@ class SoftStep(Response):
         manifolds = ManifoldRows(none, none, none, _rows(0, manifold_rows.WIDTH), held, groups)
         self._nothing = self._solved = spheres, manifolds
         self._rows = SolverBodies.empty(0)
+        self._pulls: tuple[Any, ...] = (None,)  # how sleepers were, and the `repeated_blocks` of their accelerations
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -146,9 +155,11 @@ class SoftStep(Response):
         kept = self._memory
         if not self.sleep or kept.ids is not bodies.ids or kept.counts[2] or not len(kept.rest.awake):
             return False
-        rest, now = kept.rest, (bodies.velocity, bodies.angular_velocity, bodies.position)
-        columns = (*now, rest.position, bodies.acceleration, rest.acceleration)
-        return is_unchanged(*(column.ravel() for column in columns)) or not self._changed(bodies)
+        rest, moves = kept.rest, (bodies.velocity, bodies.angular_velocity)
+        if self._pulls[0] is not rest:
+            self._pulls = (rest, *repeated_blocks(rest.acceleration))
+        is_same = is_unchanged(*moves, rest.position, bodies.position, bodies.acceleration, *self._pulls[1:])
+        return is_same or not self._changed(bodies)
 
     def asleep(self, bodies: State) -> Bools:
         """Return which of the bodies sleep (n,)."""
