@@ -66,14 +66,14 @@ def test_one_body_costs_the_same_among_few_and_among_many(where: str) -> None:
     for count in (1000, 30_000):
         sweep = Sweep(*scattered(count))
         sweep.add([[0, 0]], [[1, 1]], [[0, 0]])  # makes room
-        lists, before, turns = sweep._lists, int(sweep._lists.size[MOVED]), 60
+        lists, before, turns = sweep.lists, int(sweep.lists.size[MOVED]), 60
         random = np.random.default_rng(1)
         for _ in range(turns):
             place = random.uniform(0, 3 * count**0.5, (1, 2)) if where == "anywhere" else np.full((1, 2), 5.0)
             sweep.add(place, place + 1, [[0.5, 0]])
         for each in random.choice(sweep.ids, turns, replace=False) if where == "anywhere" else sweep.ids[-turns:]:
             sweep.remove([each])
-        assert sweep._lists is lists, "the lists were built again"
+        assert sweep.lists is lists, "the lists were built again"
         work[count] = (int(lists.size[MOVED]) - before) / (2 * turns)
         assert sweep.audit().stale == 0
     assert work[30_000] < 2 * work[1000] < 2000
@@ -84,7 +84,7 @@ def test_a_hole_that_removals_leave_is_closed() -> None:
     sweep = Sweep(lower, lower + 0.5, np.zeros((600, 2)))
     for each in range(100, 300):
         sweep.remove([each])
-    line = sweep._lists.order[0]
+    line = sweep.lists.order[0]
     filled = np.flatnonzero(line >= 0)
     assert np.diff(filled).max() < 100
     assert sweep.ids.tolist() == [*range(100), *range(300, 600)]
@@ -98,7 +98,7 @@ def test_many_that_meet_at_once_in_lists_with_room() -> None:
     sweep = Sweep(-velocity[:180], -velocity[:180], velocity[:180])
     for row in range(180, 200):
         sweep.add(-velocity[row : row + 1], -velocity[row : row + 1], velocity[row : row + 1])
-    assert not sweep._lists.is_dense
+    assert not sweep.lists.is_dense
     assert spans(sweep.advance(2)) == spans(whole.advance(2))
     assert (sweep.counters.exchanges, sweep.audit().multiple) == (whole.counters.exchanges, whole.audit().multiple)
     assert sweep.order.tolist() == whole.order.tolist()

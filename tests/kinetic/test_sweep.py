@@ -461,9 +461,9 @@ def test_bad_input_is_one_sentence_and_changes_nothing(call: Any, named: str) ->
     sweep = Sweep(*THREE)
     sweep.remove([1])
     sweep.advance(1.0)
-    before = sweep._lists.paths.copy(), sweep._lists.failures.copy(), sweep.ids.tolist(), sweep.pairs().tolist()
+    before = sweep.lists.paths.copy(), sweep.lists.failures.copy(), sweep.ids.tolist(), sweep.pairs().tolist()
     with pytest.raises(InvalidInput, match=named):
         call(sweep)
-    assert (sweep._lists.paths == before[0]).all()
-    assert (sweep._lists.failures == before[1]).all()
+    assert (sweep.lists.paths == before[0]).all()
+    assert (sweep.lists.failures == before[1]).all()
     assert (sweep.ids.tolist(), sweep.pairs().tolist(), sweep.time) == (*before[2:], 1.0)

@@ -89,7 +89,7 @@ class Sweep(KineticStructure):
         self._found: tuple[int, Pairs] | None = None  # the pairs, and the number of exchanges before them
 
     def __len__(self) -> int:
-        return int(self._lists.size[ENDS]) // 2
+        return int(self.lists.size[ENDS]) // 2
 
     def __repr__(self) -> str:
         topology = "closed" if self.closed else "half-open"
@@ -98,38 +98,38 @@ class Sweep(KineticStructure):
     @property
     def closed(self) -> bool:
         """Whether boxes that touch overlap."""
-        return self._lists.closed
+        return self.lists.closed
 
     @property
     def dimension(self) -> int:
         """2 or 3."""
-        return int(self._lists.order.shape[0])
+        return int(self.lists.order.shape[0])
 
     @property
     def ids(self) -> I32:
         """(n,) the ids of the living bodies, ascending."""
-        return self._lists.ids[self._lists.rows]
+        return self.lists.ids[self.lists.rows]
 
     @property
     def _identities(self) -> Identities:
         """The ids of all rows, those of removed bodies among them."""
-        rows = self._lists.size[ROWS]
-        return Identities(self._lists.ids[:rows], int(self._lists.ids[rows]))
+        rows = self.lists.size[ROWS]
+        return Identities(self.lists.ids[:rows], int(self.lists.ids[rows]))
 
     @property
     def byte_count(self) -> int:
         """The size of the structure [bytes]."""
-        return self._lists.byte_count + self._lists.ids.nbytes
+        return self.lists.byte_count + self.lists.ids.nbytes
 
     @property
     def byte_counts(self) -> dict[str, int]:
         """The size of each structure [bytes]: paths, order, ranks, queue, walls, instant (the latest one), ids."""
-        return {**self._lists.byte_counts, "ids": self._lists.ids.nbytes}
+        return {**self.lists.byte_counts, "ids": self.lists.ids.nbytes}
 
     @property
     def velocity(self) -> F64:
         """(n, d) the present velocities of the living bodies, in ascending id."""
-        return np.ascontiguousarray(velocities_at(self._lists.dense_paths, self.time)[:, 0::2].T)
+        return np.ascontiguousarray(velocities_at(self.lists.dense_paths, self.time)[:, 0::2].T)
 
     @property
     def order(self) -> I32:
@@ -137,7 +137,7 @@ class Sweep(KineticStructure):
 
         At the time of an event it is the order just after the exchange.
         """
-        return np.array(self._lists.dense_order)
+        return np.array(self.lists.dense_order)
 
     @property
     def meetings(self) -> Meetings:
@@ -145,26 +145,26 @@ class Sweep(KineticStructure):
 
         Empty before the first instant, after `add` and `remove`, and if bodies only bounced.
         """
-        return self._lists.latest_meetings
+        return self.lists.latest_meetings
 
     @one_thread
     def boxes(self) -> tuple[F64, F64]:
         """Return (lower, upper) of the living bodies now, each (n, d), in ascending id."""
-        places = self._lists.positions()
+        places = self.lists.positions()
         return np.ascontiguousarray(places[:, 0::2].T), np.ascontiguousarray(places[:, 1::2].T)
 
     @one_thread
     def pairs(self) -> Pairs:
         """Return all overlapping pairs of ids now, (m, 2) int32, sorted; at the time of an event, those just after."""
-        age = int(self._lists.totals[loop.EXCHANGES])
+        age = int(self.lists.totals[loop.EXCHANGES])
         if self._found is None or self._found[0] != age:
             # As records, not as boxes: the lower end of a half-open box of size zero comes after its upper end.
-            rows = self._lists.rows
+            rows = self.lists.rows
             records = np.zeros((len(rows), 6))
-            records[:, 0 : self.dimension] = self._lists.rank[:, 2 * rows].T
-            records[:, 3 : 3 + self.dimension] = self._lists.rank[:, 2 * rows + 1].T
+            records[:, 0 : self.dimension] = self.lists.rank[:, 2 * rows].T
+            records[:, 3 : 3 + self.dimension] = self.lists.rank[:, 2 * rows + 1].T
             found = find(_FINDER)().over(BoxTable(records, self.dimension, threads=1)).pairs()
-            self._found = age, self._lists.ids[rows[found]]
+            self._found = age, self.lists.ids[rows[found]]
         return self._found[1].copy()
 
     @one_thread
@@ -194,7 +194,7 @@ class Sweep(KineticStructure):
         end = as_time(until, "until", self.time)
         mode = loop.TO_THE_END if stop is None else _STOPS[check.choice(stop, "stop", _STOPS)]
         names = self._identities
-        return run(self._lists, end, mode, None if names.are_rows else names.name)[0]
+        return run(self.lists, end, mode, None if names.are_rows else names.name)[0]
 
     @one_thread
     def set_velocity(self, ids: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike | None = None) -> None:
@@ -206,15 +206,15 @@ class Sweep(KineticStructure):
         ends = np.concatenate((2 * rows, 2 * rows + 1))
 
         def change() -> None:
-            self._lists.release(rows)
-            paths = self._lists.paths
+            self.lists.release(rows)
+            paths = self.lists.paths
             paths[:, ends, 0] = positions_at(paths[:, ends], self.time)
             paths[:, ends, 1] = np.tile(speed.T, 2)
             paths[:, ends, 3] = self.time
             if curve is not None:
                 paths[:, ends, 2] = np.tile(curve.T, 2)
 
-        self._lists.replan(ends, rows, change)
+        self.lists.replan(ends, rows, change)
 
     @one_thread
     def add(
@@ -231,13 +231,13 @@ class Sweep(KineticStructure):
                 f"The boxes given are {boxes.dimension}D and this sweep is {self.dimension}D; they must be alike."
             )
         arriving = paths_of(boxes, velocity, acceleration, self.time)
-        if self._lists.walls.size:
-            _check_inside(boxes.lower, boxes.upper, self._lists.walls)
+        if self.lists.walls.size:
+            _check_inside(boxes.lower, boxes.upper, self.lists.walls)
         following = self._identities.following
         self._found = None
         are_few = _FEW * len(boxes) <= len(self)
-        if not (are_few and self._lists.insert(arriving)):
-            self._lists = self._lists.rebuilt(arriving, _NO_ROWS, room=are_few)
+        if not (are_few and self.lists.insert(arriving)):
+            self.lists = self.lists.rebuilt(arriving, _NO_ROWS, room=are_few)
         return np.arange(following, following + len(boxes), dtype=np.int32)
 
     @one_thread
@@ -245,8 +245,8 @@ class Sweep(KineticStructure):
         """Remove the bodies ``ids`` and their pairs, without events. O(log² n) for each; O(n) if they are many."""
         rows = self._rows_of(ids)
         self._found = None
-        if not (_FEW * len(rows) <= len(self) and self._lists.remove(rows)):
-            self._lists = self._lists.rebuilt(self._lists.paths[:, :0], rows, room=False)
+        if not (_FEW * len(rows) <= len(self) and self.lists.remove(rows)):
+            self.lists = self.lists.rebuilt(self.lists.paths[:, :0], rows, room=False)
 
     @one_thread
     def bounce(self, lower: ArrayLike, upper: ArrayLike) -> None:
@@ -258,7 +258,7 @@ class Sweep(KineticStructure):
         """
         walls = _as_walls(lower, upper, self.dimension)
         _check_inside(*self.boxes(), walls)
-        self._lists = self._lists.enclosed(walls)
+        self.lists = self.lists.enclosed(walls)
 
     @one_thread
     def heap(self) -> tuple[F64, I32]:
@@ -268,15 +268,15 @@ class Sweep(KineticStructure):
         number of a certificate is axis × 2 n + slot; those of walls, if there are any, follow as axis × n + row. A time
         of infinity means never.
         """
-        queue = self._lists.dense().queue
+        queue = self.lists.dense().queue
         return queue.due.copy(), queue.heap.copy()
 
     def _rows_of(self, ids: ArrayLike) -> Rows:
         """Return the rows of living bodies."""
         rows = self._identities.rows_of(ids)
-        gone = rows[~self._lists.alive[rows]]
+        gone = rows[~self.lists.alive[rows]]
         if gone.size:
-            raise no_body(int(self._lists.ids[gone[0]]))
+            raise no_body(int(self.lists.ids[gone[0]]))
         return rows
 
 

@@ -23,26 +23,18 @@ class Audit:
     After Basch, Guibas and Hershberger, "Data structures for mobile data", 1999.
     """
 
-    responsive: float
-    """Certificates scheduled by an exchange, on average; at most 2 for linear motions."""
+    responsive: float  #: Certificates scheduled by an exchange, on average; at most 2 for linear motions.
     efficient: float
     """The share of exchanges that changed what is kept: the order of a list, the overlap of two bodies on an axis."""
-    local: int
-    """The maximum number of certificates in which one element of a list takes part; at most 2."""
-    compact: int
-    """Certificates that ever fail; fewer than one for each end point and axis."""
-    stale: int
-    """Certificates that are not those of the present neighbours; 0 if the structure is sound."""
-    disorder: float
-    """The maximum distance by which a left neighbour is beyond its right one now: 0, or rounding."""
-    simple: int
-    """Meetings of two end points so far."""
-    multiple: int
-    """Meetings of three or more end points at one coordinate and time so far."""
+    local: int  #: The maximum number of certificates in which one element of a list takes part; at most 2.
+    compact: int  #: Certificates that ever fail; fewer than one for each end point and axis.
+    stale: int  #: Certificates that are not those of the present neighbours; 0 if the structure is sound.
+    disorder: float  #: The maximum distance by which a left neighbour is beyond its right one now: 0, or rounding.
+    simple: int  #: Meetings of two end points so far.
+    multiple: int  #: Meetings of three or more end points at one coordinate and time so far.
     external: int
     """Exchanges so far of a lower and an upper end of two bodies, whose overlap on the axis changed with them."""
-    bounces: int
-    """Reflections at walls so far, each axis counted on its own."""
+    bounces: int  #: Reflections at walls so far, each axis counted on its own.
 
 
 def audit(lists: Lists) -> Audit:
@@ -80,10 +72,8 @@ class Certificate:
 
     axis: int
     slot: int
-    left: int
-    """The end point, or point, in ``slot``."""
-    right: int
-    """The end point, or point, in ``slot + 1``."""
+    left: int  #: The end point, or point, in ``slot``.
+    right: int  #: The end point, or point, in ``slot + 1``.
     time: float
 
 
@@ -91,18 +81,18 @@ class KineticStructure:
     """Sorted lists of moving end points behind a gate for one thread at a time."""
 
     def __init__(self, lists: Lists) -> None:
-        self._lists = lists
+        self.lists = lists  # also for what is built on the structure
         self._gate = Gate()
 
     @property
     def time(self) -> float:
         """The present time."""
-        return self._lists.now
+        return self.lists.now
 
     @property
     def next_time(self) -> float:
         """When the order changes next, or a body meets a wall; infinity if never."""
-        return self._lists.next_time
+        return self.lists.next_time
 
     @property
     def counters(self) -> Counters:
@@ -111,12 +101,12 @@ class KineticStructure:
         ``exchanges`` counts pairs of end points that changed their order, ``events`` the instants on each axis at which
         that happened: a meeting of many end points is one. `audit` splits them further.
         """
-        return self._lists.counters
+        return self.lists.counters
 
     @one_thread
     def certificates(self) -> list[Certificate]:
         """Return all certificates that ever fail, by axis and slot."""
-        lists = self._lists.dense()
+        lists = self.lists.dense()
         axes, count = lists.order.shape
         failures = lists.failures[: axes * count]
         found = []
@@ -129,7 +119,7 @@ class KineticStructure:
     @one_thread
     def audit(self) -> Audit:
         """Return the four criteria of kinetic data structures as numbers, and whether the structure is sound. O(n)."""
-        return audit(self._lists)
+        return audit(self.lists)
 
     @one_thread
     def copy(self) -> Self:

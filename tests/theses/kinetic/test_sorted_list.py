@@ -65,7 +65,7 @@ def test_linear_run_schedules_at_most_two_certificates_an_exchange() -> None:
     scheduled = 0
     while points.next_time <= 0.4:
         (meeting,) = points.advance(0.4, stop="instant")
-        now = int(points._lists.totals[loop.SCHEDULED])
+        now = int(points.lists.totals[loop.SCHEDULED])
         assert now - scheduled <= 2 * len(meeting.exchanges)
         scheduled = now
     audit = points.audit()
@@ -178,10 +178,10 @@ def test_a_changed_motion_plans_the_future_again() -> None:
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(call, named) -> None:  # type: ignore[no-untyped-def]
     points = golden()
-    before = points._lists.paths.copy(), points.certificates(), points.order.tolist()
+    before = points.lists.paths.copy(), points.certificates(), points.order.tolist()
     with pytest.raises(InvalidInput, match=named):
         call(points)
-    assert (points._lists.paths == before[0]).all()
+    assert (points.lists.paths == before[0]).all()
     assert (points.certificates(), points.order.tolist()) == before[1:]
 
 

@@ -120,7 +120,7 @@ class Billiards:
         if lower is not None or upper is not None:
             open_side = np.full(dimension, np.inf)
             self._sweep.bounce(-open_side if lower is None else lower, open_side if upper is None else upper)
-        self._lists: Lists = self._sweep._lists
+        self._lists: Lists = self._sweep.lists
         self._tally = np.array([len(touching), 0, 0, -1], np.int64)
         self._candidates: I32 = np.empty((len(touching) + _FIRST_CANDIDATES, 2), np.int32)
         self._candidates[: len(touching)] = touching

@@ -79,12 +79,12 @@ class SortedList(KineticStructure):
         self._undelivered: list[_Chunk] = []  # exchanges that an interrupted call found and could not return
 
     def __len__(self) -> int:
-        return int(self._lists.order.shape[1])
+        return int(self.lists.order.shape[1])
 
     @property
     def order(self) -> NDArray[np.int32]:
         """(n,) the points in ascending order."""
-        return np.array(self._lists.order[0])
+        return np.array(self.lists.order[0])
 
     @property
     def position(self) -> NDArray[np.float64]:
@@ -94,7 +94,7 @@ class SortedList(KineticStructure):
     @one_thread
     def position_at(self, time: float) -> NDArray[np.float64]:
         """Return the positions (n,) of the points at another ``time`` of their present trajectories."""
-        return np.array(self._lists.positions(as_time(time, "time"))[0])
+        return np.array(self.lists.positions(as_time(time, "time"))[0])
 
     @one_thread
     def advance(self, until: float, *, stop: Literal["instant"] | None = None, record: bool = True) -> Meetings:
@@ -108,17 +108,17 @@ class SortedList(KineticStructure):
         if stop is None and check.boolean(record, "record"):
             return self._advance_logging(end)
         if stop is None:
-            run(self._lists, end)
-            return self._lists.latest_meetings
+            run(self.lists, end)
+            return self.lists.latest_meetings
         check.choice(stop, "stop", ["instant"])
-        _, status = run(self._lists, end, loop.EACH_INSTANT)
+        _, status = run(self.lists, end, loop.EACH_INSTANT)
         if status == loop.REACHED:
-            self._lists.totals[loop.ROWS] = 0
-        return self._lists.latest_meetings
+            self.lists.totals[loop.ROWS] = 0
+        return self.lists.latest_meetings
 
     def _advance_logging(self, until: float) -> Meetings:
         """Advance to ``until``. Return all meetings on the way; after an interruption, the next call returns them."""
-        lists, chunks = self._lists, self._undelivered
+        lists, chunks = self.lists, self._undelivered
         size = event_size = _FIRST_ROWS
         try:
             self._log = _new_log(size, self._log.state)
@@ -162,11 +162,11 @@ class SortedList(KineticStructure):
         curve = check.table(acceleration, "acceleration", (chosen.size,)) / 2.0
 
         def change() -> None:
-            path = self._lists.paths[0]
+            path = self.lists.paths[0]
             path[chosen, 0] = self.position[chosen]
             path[chosen, 1], path[chosen, 2], path[chosen, 3] = speed, curve, self.time
 
-        self._lists.replan(chosen, chosen, change)
+        self.lists.replan(chosen, chosen, change)
 
 
 _Chunk: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
