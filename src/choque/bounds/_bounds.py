@@ -30,8 +30,7 @@ class Bounds(ABC):
     conservative: two bodies that touch have closed volumes that overlap, in spite of rounding.
     """
 
-    _fields: ClassVar[tuple[str, ...]]
-    """Names of the arrays; the first axis of each is the row."""
+    _fields: ClassVar[tuple[str, ...]]  #: Names of the arrays; the first axis of each is the row.
 
     _overlap_kernel: ClassVar[Callable[..., None]]
     """Called as ``(first, last, pairs, one, other, closed, result)``; both sides are what `_operands` returns."""
@@ -275,9 +274,8 @@ class SlabBounds(Bounds):
 class Boxes(SlabBounds):
     """Axis-aligned boxes: all points between ``lower`` and ``upper``, both (n, 2) or (n, 3).
 
-    Closed boxes overlap when ``lower_i <= upper_j`` and the reverse on every axis; half-open ones with
-    ``<``. The test only compares, so it is exact. Boxes of no size and of infinite extent are legal; NaN
-    and ``lower > upper`` are not.
+    Closed boxes overlap when ``lower_i <= upper_j`` and the reverse on every axis; half-open ones with ``<``. The test
+    only compares, so it is exact. Boxes of no size and of infinite extent are legal; NaN and ``lower > upper`` are not.
     """
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:

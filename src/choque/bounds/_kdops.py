@@ -81,18 +81,16 @@ def _slot_table(k: int) -> I64:
 class KDops(SlabBounds):
     """Discrete oriented polytopes: all x with ``lower <= D x <= upper``, where D is `directions` of ``k``.
 
-    ``lower`` and ``upper`` are (n, k/2). Two k-DOPs overlap when their intervals do along every direction,
-    closed with ``<=`` and half-open with ``<`` (Klosowski, Held, Mitchell, Sowizral, Zikan, 1998). The test
-    only compares. It may call two disjoint k-DOPs overlapping, because it leaves out their edge directions,
-    but never the reverse.
+    ``lower`` and ``upper`` are (n, k/2). Two k-DOPs overlap when their intervals do along every direction, closed with
+    ``<=`` and half-open with ``<`` (Klosowski, Held, Mitchell, Sowizral, Zikan, 1998). The test only compares. It may
+    call two disjoint k-DOPs overlapping, because it leaves out their edge directions, but never the reverse.
 
     What is fitted or moved is rounded outward and only where a sum was not exact: bodies that touch have
     k-DOPs that overlap, and integer coordinates below 2⁵¹ stay exact. The pairs of a 26-DOP fit are pairs
     of the 18-DOP and of the 14-DOP fit to the same points, and those are pairs of the boxes.
     """
 
-    DEFAULT_K: ClassVar[Mapping[int, int]] = {2: 8, 3: 18}
-    """Default k in each dimension."""
+    DEFAULT_K: ClassVar[Mapping[int, int]] = {2: 8, 3: 18}  #: Default k in each dimension.
 
     def __init__(self, k: int, lower: ArrayLike, upper: ArrayLike) -> None:
         count = len(directions(k))
@@ -173,8 +171,7 @@ def _directions_in(dimension: int, k: int | None) -> F64:
 def _fit_slabs(flat: Floats, starts: Rows, directions: F64, lower: F64, upper: F64) -> None:
     """Write the extent of each group of points along each direction, rounded outward.
 
-    Only a point that may set a new extreme, by its plainly rounded projection, is projected with directed
-    rounding.
+    Only a point that may set a new extreme, by its plainly rounded projection, is projected with directed rounding.
     """
     for row in range(len(lower)):
         for slab in range(len(directions)):
@@ -241,10 +238,9 @@ def _only_swaps(turn: F64) -> bool:
 def _reach_up(vector: F64, weights: F64, slots: Rows, lower: Floats, upper: Floats, rounding: float) -> float:
     """Return an upper bound of how far one k-DOP reaches along any ``vector`` (3,).
 
-    The vector is written as a sum of directions of the k-DOP with non-negative ``weights`` (scratch, (8,)),
-    from the cone that it lies in; the same sum of their reaches bounds its reach, because reach is
-    subadditive. Bit i of an index into ``weights`` says that the i-th largest component takes part: 1 is a
-    face, 3 an edge, 7 a corner.
+    The vector is written as a sum of directions of the k-DOP with non-negative ``weights`` (scratch, (8,)), from the
+    cone that it lies in; the same sum of their reaches bounds its reach, because reach is subadditive. Bit i of an
+    index into ``weights`` says that the i-th largest component takes part: 1 is a face, 3 an edge, 7 a corner.
     """
     first, second, third = 0, 1, 2
     if abs(vector[second]) > abs(vector[first]):

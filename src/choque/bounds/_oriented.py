@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from choque._core import check
-from choque._core.kernel import inline, kernel
+from choque._core.kernel import helper, inline, kernel
 from choque._core.rounding import (
     SMALLEST,
     add_down,
@@ -45,12 +45,11 @@ def _overlap_oriented(
 ) -> None:
     """Test ``pairs[first:last]`` by 15 directions (Gottschalk, Lin and Manocha, OBBTree, 1996).
 
-    The directions are the 3 face normals of each box and the 9 cross products of their edges. Any vector L
-    separates two boxes when ``|L·T| > Σ h |L·a|`` over the edges of both, T the offset of the centers. A cross
-    product that is inaccurate because its edges are nearly parallel can therefore miss a separation but never
-    invent one. The rounding error of the sum is at most about 7 · 2⁻⁵² of |L|₁ (|T|₁ + Σ h): a pair is called
-    separated only when the gap exceeds ``EPSILON`` = 16 · 2⁻⁵² of that.
-    Half-open, a face normal also separates at a gap of 0.
+    The directions are the 3 face normals of each box and the 9 cross products of their edges. Any vector L separates
+    two boxes when ``|L·T| > Σ h |L·a|`` over the edges of both, T the offset of the centers. A cross product that is
+    inaccurate because its edges are nearly parallel can therefore miss a separation but never invent one. The rounding
+    error of the sum is at most about 7 · 2⁻⁵² of |L|₁ (|T|₁ + Σ h): a pair is called separated only when the gap
+    exceeds ``EPSILON`` = 16 · 2⁻⁵² of that. Half-open, a face normal also separates at a gap of 0.
     """
     # Both boxes are copied to one small array: passing several arrays on for each direction costs more than the
     # arithmetic.
@@ -109,17 +108,15 @@ def _gap(scratch: F64, u: float, v: float, w: float, x: float, y: float, z: floa
 class OrientedBoxes(Bounds):
     """Boxes with their own axes: all ``center + Σ sᵢ halfᵢ axesᵢ`` with every sᵢ in [−1, 1].
 
-    ``center`` and ``half`` are (n, d); ``axes`` is (n, d, d), and ``axes[n, i]`` is the unit vector of the
-    i-th edge: the axes are the *rows*, so for a rotation matrix R that takes body to world coordinates give
-    its transpose. They must be orthonormal within 1e-4; reflections are legal. A half extent may be 0 or
-    infinite.
+    ``center`` and ``half`` are (n, d); ``axes`` is (n, d, d), and ``axes[n, i]`` is the unit vector of the i-th edge:
+    the axes are the *rows*, so for a rotation matrix R that takes body to world coordinates give its transpose. They
+    must be orthonormal within 1e-4; reflections are legal. A half extent may be 0 or infinite.
 
-    The overlap test looks for a separating direction, in float64: the 4 face normals in the plane, and in
-    space the 6 face normals and 9 edge cross products. Closed, it has no false negatives: the boxes exactly
-    as given, rounded axes included, are called separate only when a direction separates them by more than its
-    rounding error. It may call boxes overlapping whose gap is below about 10⁻¹⁴ of their size, and boxes
-    with infinite half extents. Half-open, faces that touch exactly do not overlap, and a touch that is not
-    exact in floating point may go either way.
+    The overlap test looks for a separating direction, in float64: the 4 face normals in the plane, and in space the 6
+    face normals and 9 edge cross products. Closed, it has no false negatives: the boxes exactly as given, rounded axes
+    included, are called separate only when a direction separates them by more than its rounding error. It may call
+    boxes overlapping whose gap is below about 10⁻¹⁴ of their size, and boxes with infinite half extents. Half-open,
+    faces that touch exactly do not overlap, and a touch that is not exact in floating point may go either way.
     """
 
     center: Floats
@@ -275,13 +272,7 @@ def _sweep_oriented(
         for edge in range(size):
             frame = axes[row, edge]
             along = max(dot_up(frame, offset), -dot_down(frame, offset))
-            skew = 0.0
-            for other in range(size):
-                wanted = 1.0 if edge == other else 0.0
-                more = add_up(dot_up(frame, axes[row, other]), -wanted)
-                less = add_up(wanted, -dot_down(frame, axes[row, other]))
-                skew = add_up(skew, max(more, less))
-            along = add_up(along, multiply_up(2 * skew, length))
+            along = add_up(along, multiply_up(2 * _skew(axes[row], edge), length))
             moved_half[row, edge] = add_up(np.float64(half[row, edge]), add_up(along, 2 * lost))
 
 
@@ -311,13 +302,19 @@ def _enclose_oriented(flat: Floats, starts: Rows, axes: Floats, center: Floats, 
             half[row, axis] = reach
             longest = max(longest, reach)
         for axis in range(dimension):
-            skew = 0.0
-            for other in range(dimension):
-                wanted = 1.0 if axis == other else 0.0
-                more = add_up(dot_up(frame[axis], frame[other]), -wanted)
-                less = add_up(wanted, -dot_down(frame[axis], frame[other]))
-                skew = add_up(skew, max(more, less))
-            half[row, axis] = add_up(half[row, axis], multiply_up(2 * skew, longest))
+            half[row, axis] = add_up(half[row, axis], multiply_up(2 * _skew(frame, axis), longest))
+
+
+@helper
+def _skew(frame: Floats, axis: int) -> float:
+    """Return an upper bound of how much the dot products of an axis with all axes differ from those wanted."""
+    skew = 0.0
+    for other in range(len(frame)):
+        wanted = 1.0 if axis == other else 0.0
+        more = add_up(dot_up(frame[axis], frame[other]), -wanted)
+        less = add_up(wanted, -dot_down(frame[axis], frame[other]))
+        skew = add_up(skew, max(more, less))
+    return skew
 
 
 @kernel

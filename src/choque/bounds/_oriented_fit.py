@@ -1,9 +1,8 @@
 """The axes of a small box around points, from a handful of extreme points.
 
-After Larsson and Källberg, Fast computation of tight-fitting oriented bounding boxes (Game Engine Gems 2,
-2011): the longest edge, the point farthest from it and the two points farthest from that triangle span a
-double tetrahedron, and every edge of every face of it is a candidate. The principal axes and the
-coordinate axes are candidates too.
+After Larsson and Källberg, Fast computation of tight-fitting oriented bounding boxes (Game Engine Gems 2, 2011): the
+longest edge, the point farthest from it and the two points farthest from that triangle span a double tetrahedron, and
+every edge of every face of it is a candidate. The principal axes and the coordinate axes are candidates too.
 """
 
 from __future__ import annotations

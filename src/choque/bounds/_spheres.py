@@ -63,10 +63,9 @@ def _overlap_spheres(first: int, last: int, pairs: I32, one: Balls, other: Balls
 class Spheres(Bounds):
     """Spheres around ``center`` (n, 2) or (n, 3) of ``radius`` (n,), or one for all.
 
-    Closed spheres overlap when the squared distance of the centers is at most the squared sum of the radii,
-    half-open ones when it is less. The test runs in float64. Closed, it allows for its own rounding (a
-    relative 2⁻⁴⁹), so that no touch is missed; on integers whose squares stay below 2⁴⁸ both topologies are
-    exact. A radius may be 0 or infinite.
+    Closed spheres overlap when the squared distance of the centers is at most the squared sum of the radii, half-open
+    ones when it is less. The test runs in float64. Closed, it allows for its own rounding (a relative 2⁻⁴⁹), so that no
+    touch is missed; on integers whose squares stay below 2⁴⁸ both topologies are exact. A radius may be 0 or infinite.
     """
 
     center: Floats
@@ -87,9 +86,8 @@ class Spheres(Bounds):
     def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
         """Return small spheres that contain groups of points, rounding included.
 
-        The center starts in the middle of the box and steps towards the farthest point by ever smaller
-        shares (Bădoiu and Clarkson, Smaller core-sets for balls, 2003); the best center seen is kept. O(p)
-        for each group.
+        The center starts in the middle of the box and steps towards the farthest point by ever smaller shares (Bădoiu
+        and Clarkson, Smaller core-sets for balls, 2003); the best center seen is kept. O(p) for each group.
 
         ``points`` and ``starts`` as for `Boxes.fit`.
         """
