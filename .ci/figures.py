@@ -174,10 +174,11 @@ def public_names() -> list[str]:
 
 
 def _exported(path: Path) -> list[str]:
+    found: list[str] = []
     for node in tree(path).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return [str(ast.literal_eval(element)) for element in getattr(node.value, "elts", [])]
-    return []
+        if isinstance(node, ast.Assign | ast.AugAssign) and ast.unparse(node).startswith("__all__ "):
+            found += ast.literal_eval(node.value)
+    return found
 
 
 def lone_modules() -> list[str]:

@@ -46,37 +46,9 @@ if TYPE_CHECKING:
     from choque.volumes import Volume
     from choque.world import World
 
-__all__ = [
-    "Mesh",
-    "Neighbors",
-    "Volume",
-    "World",
-    "bounds",
-    "boxes",
-    "broad",
-    "dynamics",
-    "errors",
-    "explain",
-    "files",
-    "gpu",
-    "interest",
-    "join",
-    "kinetic",
-    "lab",
-    "meshes",
-    "narrow",
-    "neighbors",
-    "page",
-    "pairs",
-    "record",
-    "scale",
-    "scene",
-    "show",
-    "studio",
-    "testing",
-    "volumes",
-    "world",
-]
+__all__ = ["Mesh", "Neighbors", "Volume", "World", "bounds", "boxes", "broad", "dynamics", "errors", "explain"]
+__all__ += ["files", "gpu", "interest", "join", "kinetic", "lab", "meshes", "narrow", "neighbors", "page", "pairs"]
+__all__ += ["record", "scale", "scene", "show", "studio", "testing", "volumes", "world"]
 
 __getattr__, __dir__ = exporting(
     __name__,

@@ -44,8 +44,6 @@ def join(
     a_lower, a_upper, b_lower, b_upper
         (n, d) and (k, d) corners of axis-aligned boxes, d = 2 or 3, as in `choque.pairs`. Or give two things, each a
         set of boxes: tables, (n, 4) or (n, 6) arrays, lower corner first, `choque.bounds.Boxes`.
-    columns
-        The 4 or 6 columns of tables that hold boxes, as in `choque.pairs`.
     iou
         Keep only pairs whose intersection over union is at least this, from 0 to 1, and return it too.
     over
@@ -54,10 +52,8 @@ def join(
     method
         One of `choque.broad.names()`. ``"auto"`` takes ``grid``, ``bvh`` or ``brute``, which index the smaller set and
         look up the boxes of the larger one; other methods get both sets as one.
-    closed
-        True: boxes that touch overlap. False: they do not.
-    threads
-        The number of threads; None for all. The answer is the same for any number.
+    columns, closed, threads
+        As in `choque.pairs`.
     groups, masks
         Bit fields of both sets, ``(of a, of b)``, each a number for all boxes or one for each: boxes meet only when
         each is in a group that the other's mask admits, see `choque.broad.PairFilter`.

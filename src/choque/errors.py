@@ -50,14 +50,8 @@ class MissingExtra(ChoqueError, ImportError):
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     """Import the optional ``module``, or say in one sentence how to get it.
 
-    Parameters
-    ----------
-    module
-        The dotted name to import, such as ``"matplotlib.pyplot"``.
-    extra
-        The extra of this package that brings it, such as ``"lab"``.
-    purpose
-        What needs it, as it reads after "needed": ``"to draw pictures"``.
+    ``extra`` is that of this package which brings it, such as ``"lab"``; ``purpose`` what needs it, as it reads after
+    "needed": ``"to draw pictures"``.
     """
     try:
         return importlib.import_module(module)

@@ -12,18 +12,13 @@ from dataclasses import dataclass, fields
 class Counters:
     """Totals since the broad phase was created, or since `reset`."""
 
-    tests: int = 0
-    """Overlap tests between two bodies."""
-    exchanges: int = 0
-    """Exchanges of neighbouring end points in a sorted list."""
-    events: int = 0
-    """Certificate failures handled by a kinetic structure."""
+    tests: int = 0  #: Overlap tests between two bodies.
+    exchanges: int = 0  #: Exchanges of neighbouring end points in a sorted list.
+    events: int = 0  #: Certificate failures handled by a kinetic structure.
     duplicates: int = 0
     """Pairs met again after they had been reported once (a grid or tree that lists a body in several cells)."""
-    filtered: int = 0
-    """Tests of tighter bounds, after the boxes around them had overlapped."""
-    filter_seconds: float = 0.0
-    """The time that those tests took: a figure to report, not to gate on."""
+    filtered: int = 0  #: Tests of tighter bounds, after the boxes around them had overlapped.
+    filter_seconds: float = 0.0  #: The time that those tests took: a figure to report, not to gate on.
     peak_bytes: int = 0
     """The most bytes held at once by the structure and its working arrays, the answer itself not counted."""
 

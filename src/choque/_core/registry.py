@@ -26,19 +26,6 @@ Given = TypeVar("Given")
 class Registry(Generic[T]):
     """Things of one kind by name.
 
-    Parameters
-    ----------
-    kind
-        What one of them is called in sentences: ``"broad-phase method"``.
-    built_in
-        Names to ``"module:attribute"``.
-    group
-        The entry-point group, such as ``"choque.broad"``; None for none.
-    fits
-        Tells whether a thing is what the registry holds; by default everything is.
-    wanted
-        What `fits` demands, as it reads after "it must be": ``"a subclass of choque.dynamics.Response"``.
-
     Examples
     --------
     >>> shapes = Registry("shape", {"square": "math:sqrt"})
@@ -51,12 +38,12 @@ class Registry(Generic[T]):
 
     def __init__(
         self,
-        kind: str,
-        built_in: Mapping[str, str] | None = None,
+        kind: str,  # what one of them is called in sentences: "broad-phase method"
+        built_in: Mapping[str, str] | None = None,  # names to "module:attribute"
         *,
-        group: str | None = None,
-        fits: Callable[[Any], bool] | None = None,
-        wanted: str = "",
+        group: str | None = None,  # the entry-point group, such as "choque.broad"
+        fits: Callable[[Any], bool] | None = None,  # whether a thing is what the registry holds; by default all are
+        wanted: str = "",  # what `fits` demands, as it reads after "it must be": "a subclass of choque.broad.Index"
     ) -> None:
         self.kind = kind
         self.group = group

@@ -28,22 +28,13 @@ AXIS_PERIOD = 30  # default number of updates after which the axis is looked for
 class SweepAxis:
     """One of the directions of a k-DOP, by principal components of the centres.
 
-    Parameters
-    ----------
-    period
-        Updates after which it is looked for again, sooner if the centres spread little along it; None for never.
-
-    Attributes
-    ----------
-    slab
-        Row of the chosen direction.
-    changes
-        (number of the update, axis as whole numbers) for each change of the axis.
+    After ``period`` updates it is looked for again, sooner if the centres spread little along it; None for never.
     """
 
     def __init__(self, period: int | None = AXIS_PERIOD) -> None:
         self.period = period
-        self.slab = 0
+        self.slab = 0  # row of the chosen direction
+        # (number of the update, axis as whole numbers) for each change of the axis
         self.changes: tuple[tuple[int, tuple[int, ...]], ...] = ()
         self._chosen_at = self._chosen_among = 0
 

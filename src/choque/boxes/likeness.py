@@ -132,15 +132,9 @@ def fill_likeness(first: int, last: int, pairs: Pairs, sides: Sides, over_smalle
 
 @dataclass(frozen=True)
 class AlikeSearch:
-    """What to search for pairs of boxes by how much they have in common, and how to decide.
+    """What to search for pairs of boxes by how much they have in common, and how to decide."""
 
-    Attributes
-    ----------
-    near
-        Boxes that overlap wherever those of the two sets are alike.
-    """
-
-    near: tuple[Boxes, Boxes]
+    near: tuple[Boxes, Boxes]  # boxes that overlap wherever those of the two sets are alike
     sides: Sides
     threshold: float
     is_over_smaller: bool

@@ -353,8 +353,7 @@ class BroadPhase:
     def nearest(self, points: ArrayLike, *, count: int = 1) -> RayHits:
         """Return the ``count`` boxes nearest to each point (k, d): ids, −1 beyond the last, and distances, (k, count).
 
-        The distance to a box that holds the point is 0; of boxes equally near the one with the smaller id comes
-        first.
+        The distance to a box that holds the point is 0; of boxes equally near the one with the smaller id comes first.
         """
         from choque._core.tree_query import RayHits, nearest_boxes
 

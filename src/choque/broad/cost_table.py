@@ -58,28 +58,15 @@ class CostTable:
     as the mean over all places, in logarithms, weighted by the inverse fourth power of their distance (Shepard, "A
     two-dimensional interpolation function for irregularly-spaced data", 1968): near places it is about what was
     measured there, and beyond them it is extrapolated. O(places) for each query, a few microseconds for two hundred.
-
-    Parameters
-    ----------
-    coordinates
-        The names of the axes; all are positive or 0 and are compared by their decades.
-    methods
-        Who may be chosen.
-    places
-        Where each place lies, and the seconds of the methods measured there.
-    weights
-        How much a decade of each axis counts.
-    degree
-        1 for a power law; 2 for one whose exponents change along the axes, where places enough are measured.
     """
 
     def __init__(
         self,
-        coordinates: Sequence[str],
-        methods: Collection[str],
-        places: Sequence[tuple[Numbers, Numbers]],
-        weights: Numbers | None = None,
-        degree: int = 1,
+        coordinates: Sequence[str],  # the names of the axes; all are positive or 0 and are compared by their decades
+        methods: Collection[str],  # who may be chosen
+        places: Sequence[tuple[Numbers, Numbers]],  # where each place lies, and the seconds of the methods there
+        weights: Numbers | None = None,  # how much a decade of each axis counts
+        degree: int = 1,  # of the law; 2 if its exponents change along the axes, where places enough are measured
     ) -> None:
         self.degree = degree
         self.coordinates, self.methods = tuple(coordinates), tuple(methods)

@@ -78,8 +78,7 @@ class Index(ABC):
     before is then the state before, which still answers, and to which a failed change returns.
     """
 
-    name: ClassVar[str]
-    """The method's name in the registry, the command line, scene files and reports."""
+    name: ClassVar[str]  #: The method's name in the registry, the command line, scene files and reports.
 
     keeps_bounds: ClassVar[bool] = False
     """True if the index reads ``table.bounds``, such as oriented boxes or k-DOPs; then `pairs` may refine `emit`."""
@@ -87,14 +86,9 @@ class Index(ABC):
     suited_bounds: ClassVar[str] = "box"
     """The bounds that worlds give it unless others are asked for, a name of `choque.world.bounds_names`."""
 
-    repeats_pairs: bool = False
-    """True if `emit` may write the same pair more than once."""
-
-    table: BoxTable
-    """The bodies now; set before `build`, `update` and `move` are called."""
-
-    counters: Counters
-    """Shared with the set that holds the index."""
+    repeats_pairs: bool = False  #: True if `emit` may write the same pair more than once.
+    table: BoxTable  #: The bodies now; set before `build`, `update` and `move` are called.
+    counters: Counters  #: Shared with the set that holds the index.
 
     def __init__(self) -> None:  # noqa: B027  (it refuses options)
         """Take no options."""

@@ -246,17 +246,10 @@ def framed(slabs: Floats, frame: Frame, order: Order, thread_count: int) -> Floa
 
 
 class SlabFilter:
-    """Filter of the pairs of a sweep, chunk by chunk: keeps those that overlap along all directions and are allowed.
-
-    Attributes
-    ----------
-    tested, seconds
-        Number of pairs tested, and the time of all threads together.
-    """
+    """Filter of the pairs of a sweep, chunk by chunk: keeps those that overlap along all directions and are allowed."""
 
     def __init__(self, slabs: Floats, pair_filter: PairFilter | None) -> None:
-        self.tested = 0
-        self.seconds = 0.0
+        self.tested, self.seconds = 0, 0.0  # the number of pairs tested, and the time of all threads together
         self._slabs = slabs
         self._filter = pair_filter
         self._lock = threading.Lock()

@@ -174,20 +174,9 @@ def tiled_sweep(
 ) -> Line | TileSweep:
     """Return a sweep along the first axis of ``boxes`` (n, 6), in tiles or in one line.
 
-    Linear in time and memory for any sizes, except for the tests.
-
-    Parameters
-    ----------
-    boxes
-        In the order of their lower bounds on the first axis.
-    rows
-        (n,) the row of each.
-    tiles
-        Whether to split the sweep into tiles; None if that is faster. A scene without width has no tiles.
-    tile_edges
-        The edge of a tile in typical edges of a box.
-    thread_count
-        Number of threads.
+    The boxes, with their ``rows`` (n,), are in the order of their lower bounds on that axis. The sweep is split into
+    ``tiles``, if None where that is faster, with ``tile_edges`` typical edges of a box as their edge; a scene without
+    width has no tiles. Linear in time and memory for any sizes, except for the tests.
     """
     if len(boxes) >= TILES_FROM if tiles is None else tiles:
         frame = _tiles_of(boxes, tile_edges)

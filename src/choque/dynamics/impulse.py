@@ -20,12 +20,11 @@ class Impulse(Response):
     whose bodies already separate gets no impulse, so a simple bounce gets one, however many frames the bodies overlap.
     Restitution is the mean of both bodies. The velocity of a static body counts, and is not changed.
 
-    Guarantees: each impulse conserves momentum and angular momentum and, at restitution 1, energy, up to rounding;
-    at restitution 0 it leaves no speed along the normal. The exception are bodies that accelerations push together:
-    they leave with at least the speed that the accelerations take away in half a step, which may add that energy.
-    O(m) for m contacts, no memory, one thread; the result is a function of the state and the contacts.
-    After Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems",
-    1996, without friction.
+    Guarantees: each impulse conserves momentum and angular momentum and, at restitution 1, energy, up to rounding; at
+    restitution 0 it leaves no speed along the normal. The exception are bodies that accelerations push together: they
+    leave with at least the speed that the accelerations take away in half a step, which may add that energy. O(m) for m
+    contacts, no memory, one thread; the result is a function of the state and the contacts. After Mirtich,
+    "Impulse-based Dynamic Simulation of Rigid Body Systems", 1996, without friction.
     """
 
     name: ClassVar[str] = "impulse"

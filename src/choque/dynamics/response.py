@@ -31,8 +31,7 @@ class Response(ABC):
     motion overrides `integrate`.
     """
 
-    name: ClassVar[str]
-    """Name in the registry, on the command line, in scene files and in reports."""
+    name: ClassVar[str]  #: Name in the registry, on the command line, in scene files and in reports.
 
     needs_candidates: ClassVar[bool] = False
     """True if `respond` makes exact tests itself and takes the candidate pairs instead of contacts."""
@@ -46,17 +45,13 @@ class Response(ABC):
     What a step leaves behind, to be shown and recorded, is then resolved. Otherwise a step begins with detection.
     """
 
-    restitution: ClassVar[float] = 1.0
-    """The restitution of bodies that are added without one."""
-
-    threads: int | None = None
-    """The number of threads that `respond` may use, None for all; a world sets it."""
+    restitution: ClassVar[float] = 1.0  #: The restitution of bodies that are added without one.
+    threads: int | None = None  #: The number of threads that `respond` may use, None for all; a world sets it.
 
     is_continuous: ClassVar[bool] = False
     """True if fast bodies stop where they first touch a static one within a step."""
 
-    has_skin: ClassVar[bool] = False
-    """True if candidates are found with wider bounds; see `skin`."""
+    has_skin: ClassVar[bool] = False  #: True if candidates are found with wider bounds; see `skin`.
 
     def skin(self, bodies: State) -> tuple[Floats, Floats]:
         """Return two lengths (n,) for each body, if `has_skin`.

@@ -87,12 +87,7 @@ def text_lines(path: Path, *, errors: str = "strict") -> Iterator[str]:
 class Numbers:
     """Numbers gathered from a text file, 8 bytes each; a file of too many is refused while it is read.
 
-    Parameters
-    ----------
-    path
-        The file, for errors.
-    kind
-        "d" for float64, "q" for int64.
+    The ``kind`` is "d" for float64, "q" for int64.
     """
 
     def __init__(self, path: Path, kind: Literal["d", "q"]) -> None:

@@ -30,26 +30,14 @@ MAX_SYMBOL = 64  # longest name of an atom: an array of text gives every name th
 class Atoms:
     """Atoms of one frame."""
 
-    symbols: NDArray[np.str_]
-    """(n,) text, the kind of each atom; empty strings if the file names none."""
-    positions: F64
-    """(n, 3) float64, usually in Å."""
-    cell: F64 | None
-    """(3, 3) float64, a vector a row, or None."""
-    periodic: tuple[bool, bool, bool]
-    """Whether space repeats along each vector."""
+    symbols: NDArray[np.str_]  #: (n,) text, the kind of each atom; empty strings if the file names none.
+    positions: F64  #: (n, 3) float64, usually in Å.
+    cell: F64 | None  #: (3, 3) float64, a vector a row, or None.
+    periodic: tuple[bool, bool, bool]  #: Whether space repeats along each vector.
 
 
 def read_atoms(path: str | os.PathLike[str], *, frame: int = 0) -> Atoms:
-    """Read atoms from an XYZ or extended XYZ file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    frame
-        Which of its frames.
-    """
+    """Read the atoms of one ``frame`` of an XYZ or extended XYZ file."""
     wanted = check.whole_number(frame, "frame", 0)
     file = Path(path)
     lines = read_text(file, "XYZ, which is text").splitlines()

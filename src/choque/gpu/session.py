@@ -32,12 +32,8 @@ class Session:
     """One device: its arrays, its kernels, and a count of what passes.
 
     Warp compiles a module of kernels when the first of them is launched on a device, keeps it in the process and on
-    disk, and never compiles it again for that device.
-
-    Parameters
-    ----------
-    device
-        ``"warp-cpu"``, ``"cuda"``, ``"cuda:N"``, or a result of `choque.gpu.resolve`.
+    disk, and never compiles it again for that device. A ``device`` is ``"warp-cpu"``, ``"cuda"``, ``"cuda:N"``, or a
+    result of `choque.gpu.resolve`.
     """
 
     def __init__(self, device: str | Device = "cuda") -> None:

@@ -163,17 +163,8 @@ def _filled(session: Session, shared: tuple[Any, ...], span: tuple[int, int, int
 class DeviceBodies:
     """Hulls and solids on a device, and the pairs of bodies whose k-DOPs overlap.
 
-    Parameters
-    ----------
-    device
-        A result of `choque.gpu.resolve`.
-    k
-        6, 14, 18 or 26.
-    slack
-        Margin of a bound, relative to its position and extent.
+    ``device`` is a result of `choque.gpu.resolve`; ``slack`` is the margin of a bound, relative to position and extent.
 
-    Notes
-    -----
     Guarantees: slabs, pairs and their order equal those of the CPU bit for bit, as every number is computed by the same
     operations in double precision. A frame sends 48 bytes a body in float32 and 96 in float64, and returns 8 bytes a
     pair and three numbers; ``traffic`` counts them.

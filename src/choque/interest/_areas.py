@@ -90,11 +90,10 @@ class Areas:
     depending on the speed of the fastest body. While no body can have come from beyond them, a change costs one pass
     over the lists; otherwise a search in cells, or in a wide tree where cells would be crowded, O(n log n + m), and one
     pass over the old and new lists. If few of many bodies change (`move`, `resize`, `add`, `remove`), only what is near
-    them is searched; `members` then searches around its owner, and the next call for all members searches all lists.
-    A change that fails or is interrupted leaves the areas as they were; one object is for one thread at a time.
-    Memory is O(n + m). The idea of an area for each object is that of the object-based interest of shared worlds
-    (Benford and Fahlén, "A spatial model of interaction in large virtual environments",
-    1993).
+    them is searched; `members` then searches around its owner, and the next call for all members searches all lists. A
+    change that fails or is interrupted leaves the areas as they were; one object is for one thread at a time. Memory is
+    O(n + m). The idea of an area for each object is that of the object-based interest of shared worlds (Benford and
+    Fahlén, "A spatial model of interaction in large virtual environments", 1993).
 
     Examples
     --------
@@ -118,8 +117,7 @@ class Areas:
     ) -> None:
         check.choice(shape, "shape of an area", SHAPES)
         where = checked_position(position)
-        self.counters = Counters()
-        """``tests`` counts areas tested against bodies, ``events`` searches of the lists."""
+        self.counters = Counters()  #: ``tests`` counts areas tested against bodies, ``events`` searches of the lists.
         self._gate = Gate()
         self._undo: tuple[Rows, F64, F64] | None = None
         # The rows that a change writes in place, with their spheres and radii before it.

@@ -26,19 +26,12 @@ class BodyArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class Bodies:
-    """One row for each body.
+    """One row for each body."""
 
-    Attributes
-    ----------
-    spheres
-        (n, 4) float64: the position, whose third coordinate is 0 in 2D, and the body radius. Four numbers are half a
-        cache line, so that reading a body costs one memory access.
-    reach
-        (n,) float64: the radius of each area, `NO_AREA` for a body without one.
-    """
-
+    # (n, 4): the position, whose third coordinate is 0 in 2D, and the body radius. Four numbers are half a cache line,
+    # so that reading a body costs one memory access.
     spheres: F64
-    reach: F64
+    reach: F64  # (n,): the radius of each area, `NO_AREA` for a body without one
 
     def __len__(self) -> int:
         return len(self.reach)

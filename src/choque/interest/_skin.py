@@ -67,12 +67,9 @@ class Skinned:
         self._closed = check.boolean(closed, "closed")
         self._bounds = bounds
         self._fat = self._fattened(bounds)
-        self.broad = create(broad, self._fat, closed=closed, **options)
-        """The broad phase over the larger boxes."""
-        self.frame_count = 1
-        """Number of frames so far, the first included."""
-        self.run_count = 1
-        """Number of frames in which the broad phase ran."""
+        self.broad = create(broad, self._fat, closed=closed, **options)  #: The broad phase over the larger boxes.
+        self.frame_count = 1  #: Number of frames so far, the first included.
+        self.run_count = 1  #: Number of frames in which the broad phase ran.
         self._pairs: Pairs | None = None
 
     def __len__(self) -> int:

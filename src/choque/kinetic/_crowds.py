@@ -17,18 +17,9 @@ import numpy as np
 
 from choque._core.kernel import helper, inline
 from choque._core.types import I32, I64, Integer
+from choque.kinetic import loop
 from choque.kinetic.certificates import Motion, Paths, certify, position
-from choque.kinetic.loop import (
-    EVENT_ROWS,
-    EXCHANGES,
-    INSTANTS,
-    MIXED,
-    MULTIPLE,
-    SCHEDULED,
-    SIMPLE,
-    EventBuffer,
-    write_event,
-)
+from choque.kinetic.loop import EventBuffer, write_event
 
 
 class Crowd(NamedTuple):
@@ -88,7 +79,7 @@ def sort_due(motion: Motion, totals: I64, now: float, scratch: I32) -> None:
         for each in range(changed, end + 1):
             rank[axis, order[axis, each]] = each
         for each in range(changed - 1, end + 1):
-            totals[SCHEDULED] += certify(motion, axis, each, now)
+            totals[loop.SCHEDULED] += certify(motion, axis, each, now)
 
 
 @inline
@@ -131,16 +122,16 @@ def count_crowd(crowd: Crowd, paired: bool, totals: I64) -> None:
             last = block_end(crowd, axis, first)
             if last > first:
                 meetings += 1
-                totals[SIMPLE if last == first + 1 else MULTIPLE] += 1
+                totals[loop.SIMPLE if last == first + 1 else loop.MULTIPLE] += 1
             for slot in range(first, last):
                 left = np.int64(crowd.old_order[axis, slot])
                 for other in range(slot + 1, last + 1):
                     right = np.int64(crowd.old_order[axis, other])
                     if crowd.rank[axis, left] > crowd.rank[axis, right]:
-                        totals[EXCHANGES] += 1
-                        totals[MIXED] += paired and (left ^ right) & 1 == 1 and left >> 1 != right >> 1
+                        totals[loop.EXCHANGES] += 1
+                        totals[loop.MIXED] += paired and (left ^ right) & 1 == 1 and left >> 1 != right >> 1
             first = last + 1
-        totals[INSTANTS] += meetings > 0
+        totals[loop.INSTANTS] += meetings > 0
 
 
 @helper
@@ -216,7 +207,7 @@ def _report_pair(
             if events.times.size:
                 write_event(time, np.int64(kind), a, b, totals, events)
             else:
-                totals[EVENT_ROWS] += 1
+                totals[loop.EVENT_ROWS] += 1
 
 
 @helper

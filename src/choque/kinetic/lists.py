@@ -30,21 +30,10 @@ class Lists:
     Rows of bodies that were removed are not used again, and slots between end points may be empty (`_slots`), so that
     few bodies come and go at little cost; `rebuilt` closes the gaps.
 
-    Parameters
-    ----------
-    paths
-        (axes, ends, 4) position, velocity, half the acceleration and the time since which they hold.
-    closed, paired
-        The topology; whether the ends are the lower and upper ends of bodies, two each.
-    now
-        The time to begin at.
-    tolerance
-        Failures at most this much later than the first one of an instant belong to it.
-    order
-        (axes, ends) the present order, if it is known.
+    ``closed`` is the topology, ``paired`` whether the ends are the lower and upper ends of bodies, two each. The time
+    begins at ``now``. Failures at most ``tolerance`` later than the first one of an instant belong to it. ``order``
+    (axes, ends) is the present order, if it is known.
 
-    Notes
-    -----
     Guarantees: each slot has one certificate, always that of its present neighbours; 56 bytes for each end point. An
     exchange costs O(log n).
     """

@@ -17,20 +17,16 @@ class Event:
 
     time: float
     kind: Literal["began", "ended", "collided"]
-    pair: tuple[int, int]
-    """Ids, the smaller one first."""
+    pair: tuple[int, int]  #: Ids, the smaller one first.
 
 
 @dataclass(frozen=True)
 class Events:
     """Pairs that began or ended to overlap, in order of time, then of pair; iterates as single `Event` objects."""
 
-    times: F64
-    """(k,)"""
-    began: Bools
-    """(k,) True for a pair that began, False for one that ended."""
-    pairs: I32
-    """(k, 2) ids, the smaller one first."""
+    times: F64  #: (k,)
+    began: Bools  #: (k,) True for a pair that began, False for one that ended.
+    pairs: I32  #: (k, 2) ids, the smaller one first.
 
     def __len__(self) -> int:
         return len(self.times)
@@ -49,14 +45,11 @@ class Meeting:
 
     time: float
     axis: int
-    first: int
-    """The lowest slot of the axis that they take."""
+    first: int  #: The lowest slot of the axis that they take.
     before: tuple[int, ...]
     """The end points in their order just before; 2·row and 2·row + 1 are the lower and upper end of a body."""
-    after: tuple[int, ...]
-    """The end points in their order just after."""
-    exchanges: tuple[tuple[int, int], ...]
-    """The pairs exchanged, (left, right) before, in the order of the exchanges."""
+    after: tuple[int, ...]  #: The end points in their order just after.
+    exchanges: tuple[tuple[int, int], ...]  #: The pairs exchanged, (left, right) before, in the order of the exchanges.
 
     @property
     def last(self) -> int:
@@ -77,22 +70,14 @@ class Meetings:
     ``exchanges[exchange_starts[k]:exchange_starts[k + 1]]``.
     """
 
-    times: F64
-    """(k,)"""
-    axes: I64
-    """(k,)"""
-    first: I64
-    """(k,) the lowest slot of each meeting."""
-    starts: I64
-    """(k + 1,)"""
-    before: I64
-    """(p,) the end points in their order just before the meeting."""
-    after: I64
-    """(p,) the end points in their order just after the meeting."""
-    exchange_starts: I64
-    """(k + 1,)"""
-    exchanges: I64
-    """(x, 2) the end points exchanged, (left, right) before, in the order of the exchanges."""
+    times: F64  #: (k,)
+    axes: I64  #: (k,)
+    first: I64  #: (k,) the lowest slot of each meeting.
+    starts: I64  #: (k + 1,)
+    before: I64  #: (p,) the end points in their order just before the meeting.
+    after: I64  #: (p,) the end points in their order just after the meeting.
+    exchange_starts: I64  #: (k + 1,)
+    exchanges: I64  #: (x, 2) the end points exchanged, (left, right) before, in the order of the exchanges.
 
     def __len__(self) -> int:
         return len(self.times)
@@ -115,14 +100,8 @@ class Meetings:
 def join_exchanges(times: F64, rows: I64, count: int) -> Meetings:
     """Join exchanges at one time whose slots are neighbours into meetings.
 
-    Parameters
-    ----------
-    times
-        (x,) the time of the instant of each exchange.
-    rows
-        (x, 3) certificate (axis × ``count`` + slot), left end and right end before, in the order of the exchanges.
-    count
-        End points of each axis.
+    ``times`` (x,) are those of the instants; ``rows`` (x, 3) certificate (axis × ``count`` + slot), left end and right
+    end before, in the order of the exchanges; ``count`` the number of end points of each axis.
     """
     certificate, left, right = rows[:, 0], rows[:, 1], rows[:, 2]
     if (np.diff(times) > 0.0).all():  # the usual case: one exchange at a time

@@ -20,21 +20,8 @@ if TYPE_CHECKING:
     from choque.meshes._report import Report
     from choque.meshes._scene import Clashes, Scene
 
-__all__ = [
-    "Clashes",
-    "Distances",
-    "Intersections",
-    "Mesh",
-    "Penetrations",
-    "Report",
-    "Scene",
-    "clearance",
-    "collide",
-    "distance",
-    "intersections",
-    "penetration",
-    "relation",
-]
+__all__ = ["Clashes", "Distances", "Intersections", "Mesh", "Penetrations", "Report", "Scene"]
+__all__ += ["clearance", "collide", "distance", "intersections", "penetration", "relation"]
 
 __getattr__, __dir__ = exporting(
     __name__,

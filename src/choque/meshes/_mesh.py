@@ -211,8 +211,7 @@ class Mesh:
 class Intersections:
     """Where two meshes meet, one row for each pair of faces, sorted."""
 
-    pairs: I32
-    """(m, 2) faces: of the first mesh, of the second."""
+    pairs: I32  #: (m, 2) faces: of the first mesh, of the second.
     kinds: NDArray[np.str_]
     """(m,) how they meet: ``crossing`` if interiors meet, ``coplanar`` if they do in one plane, else ``touching``."""
     segments: F64

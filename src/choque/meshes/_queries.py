@@ -27,20 +27,16 @@ SERIAL_POSES = 8  # fewer poses than this are handled by the calling thread
 class Distances:
     """How far apart two meshes are, and where, one row for each pose."""
 
-    distance: F64
-    """(k,) 0 exactly where surfaces share a point; infinite where it is more than the bound."""
-    point_a: F64
-    """(k, 3) nearest point on the first mesh; NaN where the distance is infinite."""
-    point_b: F64
-    """(k, 3) nearest point on the second mesh in its pose, in the frame of the first."""
+    distance: F64  #: (k,) 0 exactly where surfaces share a point; infinite where it is more than the bound.
+    point_a: F64  #: (k, 3) nearest point on the first mesh; NaN where the distance is infinite.
+    point_b: F64  #: (k, 3) nearest point on the second mesh in its pose, in the frame of the first.
 
 
 @dataclass(frozen=True)
 class Penetrations:
     """How deep two meshes are in each other, one row for each pose."""
 
-    depth: F64
-    """(k,) length of the move; 0 where the meshes do not collide."""
+    depth: F64  #: (k,) length of the move; 0 where the meshes do not collide.
     direction: F64
     """(k, 3) unit vector: moving the second mesh by depth · direction frees it; 0 where they do not collide."""
 

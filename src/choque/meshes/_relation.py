@@ -33,10 +33,8 @@ def relation(a: Mesh, b: Mesh, *, pose: Any = None, threads: int | None = None) 
     ----------
     a, b
         Closed meshes that do not meet themselves; see `Mesh.report`.
-    pose
-        Where ``b`` is, in the frame of ``a``: a rigid matrix (4, 4), or a rotation (3, 3) and a translation (3,).
-    threads
-        Number of threads; None for all.
+    pose, threads
+        As in `intersections`.
 
     Notes
     -----

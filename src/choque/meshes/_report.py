@@ -20,29 +20,18 @@ class Report:
 
     vertices: int
     faces: int
-    parts: int
-    """Connected parts."""
-    boundary_edges: int
-    """Edges of one face: the mesh is open there."""
-    crowded_edges: int
-    """Edges of more than two faces."""
-    flipped_edges: int
-    """Edges whose two faces have different orientations."""
-    degenerate_faces: I64
-    """Faces whose corners lie on a line."""
-    repeated_faces: int
-    """Faces that have the corners of an earlier face."""
+    parts: int  #: Connected parts.
+    boundary_edges: int  #: Edges of one face: the mesh is open there.
+    crowded_edges: int  #: Edges of more than two faces.
+    flipped_edges: int  #: Edges whose two faces have different orientations.
+    degenerate_faces: I64  #: Faces whose corners lie on a line.
+    repeated_faces: int  #: Faces that have the corners of an earlier face.
     unused_vertices: int
-    self_intersections: int
-    """Pairs of faces that meet outside shared corners."""
-    volume: float
-    """Signed volume; meaningful if the mesh is closed [cubic units]."""
-    area: float
-    """[square units]"""
-    size: tuple[float, float, float]
-    """Extents of the box around it [units]."""
-    is_closed: bool
-    """Whether every edge has an even number of faces, so that inside and outside are defined."""
+    self_intersections: int  #: Pairs of faces that meet outside shared corners.
+    volume: float  #: Signed volume; meaningful if the mesh is closed [cubic units].
+    area: float  #: [square units]
+    size: tuple[float, float, float]  #: Extents of the box around it [units].
+    is_closed: bool  #: Whether every edge has an even number of faces, so that inside and outside are defined.
 
     @property
     def is_clean(self) -> bool:

@@ -28,17 +28,13 @@ CLASHES = ("crossing", "inside", "touching", "near")  # how two parts can clash,
 class Clashes:
     """Pairs of parts that clash or are too close, one row each, sorted by their numbers."""
 
-    pairs: I32
-    """(m, 2) numbers of the parts."""
+    pairs: I32  #: (m, 2) numbers of the parts.
     kinds: NDArray[np.str_]
     """(m,) ``crossing`` if faces cross, ``inside`` if one part lies in the other, ``touching`` if surfaces only touch,
     ``near`` if they are closer than the clearance."""
-    gap: F64
-    """(m,) distance of the surfaces; 0 where they meet [units]."""
-    point: F64
-    """(m, 3) a place where they meet or are nearest."""
-    face_pairs: I64
-    """(m,) number of pairs of faces that meet."""
+    gap: F64  #: (m,) distance of the surfaces; 0 where they meet [units].
+    point: F64  #: (m, 3) a place where they meet or are nearest.
+    face_pairs: I64  #: (m,) number of pairs of faces that meet.
 
     def __len__(self) -> int:
         return len(self.pairs)

@@ -16,23 +16,8 @@ if TYPE_CHECKING:
     from choque.narrow.phase import NarrowPhase, contacts
     from choque.narrow.solids import solid_names
 
-__all__ = [
-    "Closest",
-    "Contacts",
-    "Hulls",
-    "Impact",
-    "Kind",
-    "NarrowPhase",
-    "Penetration",
-    "Shapes",
-    "collide",
-    "contacts",
-    "epa",
-    "gjk",
-    "polygons",
-    "solid_names",
-    "time_of_impact",
-]
+__all__ = ["Closest", "Contacts", "Hulls", "Impact", "Kind", "NarrowPhase", "Penetration", "Shapes"]
+__all__ += ["collide", "contacts", "epa", "gjk", "polygons", "solid_names", "time_of_impact"]
 
 __getattr__, __dir__ = exporting(
     __name__,

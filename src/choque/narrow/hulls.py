@@ -32,18 +32,12 @@ PRINCIPAL = 1e-9  # axes are principal if the mixed moments are below this fract
 class Hull:
     """One convex solid around its centre of mass, along its principal axes; or a mesh as it was given."""
 
-    points: F64
-    """(v, 3)."""
-    triangles: I64
-    """(t, 3) rows of ``points``, counter-clockwise from outside."""
-    volume: float
-    """0 for a mesh."""
-    spread: F64
-    """(3,) the mean of x², y² and z² over the solid."""
-    center: F64
-    """(3,) the centre of mass in the coordinates of the given vertices."""
-    frame: F64
-    """(3, 3) a point p of the hull was given as ``frame @ p + center``."""
+    points: F64  #: (v, 3).
+    triangles: I64  #: (t, 3) rows of ``points``, counter-clockwise from outside.
+    volume: float  #: 0 for a mesh.
+    spread: F64  #: (3,) the mean of x², y² and z² over the solid.
+    center: F64  #: (3,) the centre of mass in the coordinates of the given vertices.
+    frame: F64  #: (3, 3) a point p of the hull was given as ``frame @ p + center``.
 
     @cached_property
     def mesh(self) -> Mesh:
@@ -65,16 +59,11 @@ class Posed:
     """Hulls of a library in their poses, as `choque.narrow.gjk` and the other queries take them."""
 
     hulls: Hulls
-    row: Rows
-    """(n,) the hull of each body."""
-    position: F64
-    """(n, 3)."""
-    rotation: F64
-    """(n, 3, 3)."""
-    scale: F64
-    """(n, 3) along the axes of the hull."""
-    is_single: bool = False
-    """Whether it was made from one pose, so that results are numbers instead of arrays."""
+    row: Rows  #: (n,) the hull of each body.
+    position: F64  #: (n, 3).
+    rotation: F64  #: (n, 3, 3).
+    scale: F64  #: (n, 3) along the axes of the hull.
+    is_single: bool = False  #: Whether it was made from one pose, so that results are numbers instead of arrays.
 
     def __len__(self) -> int:
         return len(self.row)

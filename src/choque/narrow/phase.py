@@ -98,8 +98,7 @@ class KindTally(NamedTuple):
 
     tests: int
     contacts: int
-    seconds: float
-    """Summed over threads."""
+    seconds: float  #: Summed over threads.
 
 
 class NarrowPhase:

@@ -11,17 +11,8 @@ from choque._core import check
 from choque._core.threads import resolve_count
 from choque._core.types import I64
 from choque.errors import InvalidInput
+from choque.neighbors import _find
 from choque.neighbors._cells import Cells, check_cells
-from choque.neighbors._find import (
-    Task,
-    answer,
-    check_batch,
-    check_group,
-    check_quantities,
-    check_reach,
-    gather,
-    search,
-)  # fmt: skip
 from choque.neighbors.lists import Lists
 from choque.neighbors.search import ALL, FULL, Group, Pass, prepare
 
@@ -56,10 +47,12 @@ def neighbor_list(quantities: str, a: Any, cutoff: Any, self_interaction: bool =
     An array for each letter, in a tuple if there are several; ``i``, ``j`` and ``S`` are int64, as ASE returns them.
     Rows are sorted by i.
     """
-    letters = check_quantities(quantities, "ijdDS")
+    letters = _find.check_quantities(quantities, "ijdDS")
     part = ALL if check.boolean(self_interaction, "self_interaction") else FULL
     has_radii = not isinstance(cutoff, Mapping) and np.ndim(cutoff) > 0
-    group, dimension = check_group(_attribute(a, "positions"), cutoff if has_radii else None, "positions", "cutoff")
+    group, dimension = _find.check_group(
+        _attribute(a, "positions"), cutoff if has_radii else None, "positions", "cutoff"
+    )
     cells = check_cells(_attribute(a, "cell"), np.asarray(_attribute(a, "pbc"), bool), dimension, left_handed=True)
     thread_count = resolve_count(None, len(group.position))
     if isinstance(cutoff, Mapping):
@@ -67,11 +60,11 @@ def neighbor_list(quantities: str, a: Any, cutoff: Any, self_interaction: bool =
         check.same_length(kinds, "numbers", len(group.position), "atoms")
         lists = _search_kinds(group, kinds, cutoff, cells, part, letters)
     else:
-        reach = 0.0 if has_radii else check_reach(cutoff, None)
-        task = Task(group, group, check_batch(None, len(group.position)), cells, reach, part)
-        _, lists = search(task, letters, thread_count)
+        reach = 0.0 if has_radii else _find.check_reach(cutoff, None)
+        task = _find.Task(group, group, _find.check_batch(None, len(group.position)), cells, reach, part)
+        _, lists = _find.search(task, letters, thread_count)
     wide = lists._replace(i=lists.i.astype(np.int64), j=lists.j.astype(np.int64), shift=lists.shift.astype(np.int64))
-    return answer(wide, letters, dimension)
+    return _find.answer(wide, letters, dimension)
 
 
 def _attribute(atoms: Any, name: str) -> Any:
@@ -95,7 +88,7 @@ def _search_kinds(
         if one in members and other in members:
             kept = part if one == other else ALL
             passes.append(prepare(members[one], members[other], cells, cutoff, kept, thread_count))
-    return gather(passes, None, len(kinds), letters, thread_count)[1]
+    return _find.gather(passes, None, len(kinds), letters, thread_count)[1]
 
 
 def _table(cutoffs: Mapping[Any, float]) -> dict[tuple[int, int], float]:
@@ -104,7 +97,7 @@ def _table(cutoffs: Mapping[Any, float]) -> dict[tuple[int, int], float]:
         if not isinstance(key, tuple) or len(key) != 2:
             raise InvalidInput(f"cutoff has the key {key!r}; keys must be two symbols or atomic numbers: ('H', 'C').")
         one, other = _number(key[0]), _number(key[1])
-        table[one, other] = table[other, one] = check_reach(value, None)
+        table[one, other] = table[other, one] = _find.check_reach(value, None)
     return table
 
 

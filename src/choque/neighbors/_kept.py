@@ -136,14 +136,8 @@ class Neighbors:
         """Move the points, and return whether a search was needed.
 
         It is if a point has moved further than half the skin since the last one, or if the number of points, the cell
-        or its periodic axes changed. A point that was wrapped to the other side of the cell has moved.
-
-        Parameters
-        ----------
-        positions
-            (n, 2) or (n, 3).
-        cell, periodic
-            As in `choque.neighbors`.
+        or its periodic axes changed. A point that was wrapped to the other side of the cell has moved. The positions
+        (n, 2) or (n, 3), the cell and its periodic axes are given as to `choque.neighbors`.
         """
         group, dimension = check_group(positions, None, "positions", "radii")
         cells = check_cells(cell, periodic, dimension)

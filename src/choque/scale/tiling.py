@@ -61,19 +61,9 @@ class Tiling(NamedTuple):
 def cut(sample: Floats, weight: float, capacity: float, dimension: int) -> Tiling:
     """Cut space until a tile holds at most ``capacity`` boxes, as far as cuts help.
 
-    Parameters
-    ----------
-    sample
-        (n, 2·d) boxes, lower corners first.
-    weight
-        How many boxes one of the sample stands for.
-    capacity
-        The number of boxes in a tile.
-    dimension
-        d.
-
-    Each cut is at a median of the lower corners, on the axis where it divides the fewest boxes. Boxes that all contain
-    one point cannot be told apart by cuts: such a tile stays as it is. O(n log tiles) time.
+    ``sample`` has boxes (n, 2·d), lower corners first, each of which stands for ``weight`` boxes. Each cut is at a
+    median of the lower corners, on the axis where it divides the fewest boxes. Boxes that all contain one point cannot
+    be told apart by cuts: such a tile stays as it is. O(n log tiles) time.
     """
     axes: list[int] = []
     positions: list[float] = []

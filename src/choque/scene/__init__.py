@@ -13,24 +13,9 @@ if TYPE_CHECKING:
     from choque.scene.files import describe, find_bodies, names, parameters, read, write
     from choque.scene.generators import BodyRequest, Request
 
-__all__ = [
-    "BodyColumns",
-    "BodyRequest",
-    "BodyScene",
-    "BoxScene",
-    "Camera",
-    "Request",
-    "bodies",
-    "body_generator",
-    "describe",
-    "find_bodies",
-    "generate",
-    "generator",
-    "names",
-    "parameters",
-    "read",
-    "write",
-]
+__all__ = ["BodyColumns", "BodyRequest", "BodyScene", "BoxScene", "Camera", "Request"]
+__all__ += ["bodies", "body_generator", "describe", "find_bodies", "generate", "generator", "names", "parameters"]
+__all__ += ["read", "write"]
 
 __getattr__, __dir__ = exporting(
     __name__,

@@ -25,14 +25,8 @@ def overlapping_pairs(
 ) -> Pairs:
     """Return all pairs of rows i < j whose boxes overlap and that the filter allows: (m, 2) int32, sorted.
 
-    Parameters
-    ----------
-    lower, upper
-        (n, d) corners.
-    closed
-        True: ``lower_i <= upper_j`` and the reverse on every axis. False: ``<``.
-    groups, masks, static
-        (n,) arrays or single values, as `choque.broad.BroadPhase` takes them.
+    Closed boxes have ``lower_i <= upper_j`` and the reverse on every axis, others ``<``. ``groups``, ``masks`` and
+    ``static`` are (n,) arrays or single values, as `choque.broad.BroadPhase` takes them.
     """
     count = len(lower)
     found = [np.empty((0, 2), np.int32)]

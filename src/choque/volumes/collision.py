@@ -33,14 +33,10 @@ class Overlap:
 
     one: Volume
     two: Volume
-    point: F64
-    """A point in both [world]."""
-    lower: F64
-    """Lower corner of a box that both share [world]; where they only touch, the box has no thickness."""
-    upper: F64
-    """Upper corner of the box [world]."""
-    brinks: int
-    """Number of pairs of runs that were compared until it was found."""
+    point: F64  #: A point in both [world].
+    lower: F64  #: Lower corner of a box that both share [world]; where they only touch, the box has no thickness.
+    upper: F64  #: Upper corner of the box [world].
+    brinks: int  #: Number of pairs of runs that were compared until it was found.
 
     def region(self) -> Volume:
         """Return the intersection of the two."""

@@ -21,12 +21,9 @@ MAX_BODIES = 2**31 - 1  # ids are 32 bits wide
 class BodyOptions(TypedDict, total=False):
     """Options of all kinds of bodies: one value for all, or one for each."""
 
-    mass: ArrayLike
-    """Positive; 1 unless given."""
-    velocity: ArrayLike
-    """(3,) or (n, 3) [unit/s]; 0 by default."""
-    angular_velocity: ArrayLike
-    """(3,) or (n, 3) about the axes of the world [rad/s]; 0 by default."""
+    mass: ArrayLike  #: Positive; 1 unless given.
+    velocity: ArrayLike  #: (3,) or (n, 3) [unit/s]; 0 by default.
+    angular_velocity: ArrayLike  #: (3,) or (n, 3) about the axes of the world [rad/s]; 0 by default.
     acceleration: ArrayLike | None
     """(3,) or (n, 3) [unit/s²]; None, the default, for the gravity of the world, and for 0 of static bodies."""
     rotation: ArrayLike | None
@@ -47,8 +44,7 @@ class BodyOptions(TypedDict, total=False):
     """0 or more [1/s], 0 by default: velocity and spin are divided by 1 + damping · dt in a step. By ``soft-step``."""
     gravity_factor: ArrayLike
     """How much of the gravity of the world acts, 1 by default; any number. Not together with an acceleration."""
-    static: ArrayLike
-    """True: infinite mass. The body still moves with its own velocity."""
+    static: ArrayLike  #: True: infinite mass. The body still moves with its own velocity.
     bullet: ArrayLike
     """True: does not pass through moving bodies either, however fast; no body passes through static ones. By
     ``soft-step``."""
@@ -63,10 +59,8 @@ class BodyOptions(TypedDict, total=False):
     mask: ArrayLike
     """Bit fields of 32 bits: two bodies meet if each is in a group that the mask of the other has. 1, and all bits, by
     default."""
-    color: ArrayLike
-    """(3,) or (n, 3) whole numbers from 0 to 255: red, green, blue."""
-    drawn: ArrayLike
-    """False: not drawn."""
+    color: ArrayLike  #: (3,) or (n, 3) whole numbers from 0 to 255: red, green, blue.
+    drawn: ArrayLike  #: False: not drawn.
 
 
 DEFAULTS: BodyOptions = {
@@ -98,15 +92,7 @@ COEFFICIENTS = ("friction", "rolling", "linear_damping", "angular_damping")
 
 
 class Arguments:
-    """The arguments of one call that adds bodies, checked; there are as many bodies as positions.
-
-    Parameters
-    ----------
-    position
-        (n, 3), or (3,) for one body.
-    options
-        See `BodyOptions`.
-    """
+    """The arguments of one call that adds bodies, checked; as many bodies as positions (n, 3), (3,) for one body."""
 
     def __init__(self, position: ArrayLike, options: BodyOptions) -> None:
         for name in options:
@@ -131,37 +117,20 @@ class Arguments:
         ids: I32,
         kind: int,
         size: F64,
-        inertia: Callable[[F64], F64],
+        inertia: Callable[[F64], F64],  # returns the principal moments (n, 3) for the masses (n,)
         dtype: np.dtype[np.floating[Any]],
         *,
-        static: bool = False,
-        rocket: ArrayLike = False,
+        static: bool = False,  # True for a kind that is always static
+        rocket: ArrayLike = False,  # whether capsules are drawn as rockets
         hull: I32 | None = None,
         hulls: Any = None,
+        # (n, 3, 3) the axes of each body as columns, before ``rotation`` is applied; None for those of the world
         frame: F64 | None = None,
-        orthonormalise: bool = True,
-        gravity: tuple[float, ...] = (0.0, 0.0, 0.0),
-        restitution: float = 1.0,
+        orthonormalise: bool = True,  # whether rotations are made orthonormal to the last bit, or kept as given
+        gravity: tuple[float, ...] = (0.0, 0.0, 0.0),  # of bodies that are not static, where no acceleration is given
+        restitution: float = 1.0,  # where none is given
     ) -> Bodies:
-        """Return the bodies; raise `InvalidInput` unless all arguments are valid.
-
-        Parameters
-        ----------
-        ids, kind, size, hull, hulls
-            As in `Bodies`.
-        inertia
-            Returns the principal moments (n, 3) for the masses (n,).
-        static
-            True for a kind that is always static.
-        rocket
-            Whether capsules are drawn as rockets.
-        frame
-            (n, 3, 3) the axes of each body as columns, before ``rotation`` is applied; None for those of the world.
-        orthonormalise
-            Whether rotations are made orthonormal to the last bit, or kept as given.
-        gravity, restitution
-            The acceleration (3,) of bodies that are not static, and the restitution, where none is given.
-        """
+        """Return the bodies; raise `InvalidInput` unless all arguments are valid."""
         given = self._options
         mass = self.numbers(given["mass"], "mass", above=0)
         still = check.flags(given["static"], "static", self.count) | static

@@ -54,20 +54,12 @@ class Detected:
 
     Exact tests that were deferred are made when `contacts` or `tally` is first read, on the ``shapes`` of that frame,
     which are kept until then.
-
-    Attributes
-    ----------
-    pairs
-        (m, 2) the candidates.
-    seconds
-        The time of bounds, broad phase and narrow phase, without deferred tests [s].
-    box_tests, filter_tests, filter_seconds
-        As in `choque.world.StepReport`.
     """
 
     def __init__(self, pairs: Pairs, narrow: NarrowPhase, shapes: Shapes | None) -> None:
-        self.pairs = pairs
-        self.seconds = (0.0, 0.0, 0.0)
+        self.pairs = pairs  # (m, 2) the candidates
+        self.seconds = (0.0, 0.0, 0.0)  # of bounds, broad phase and narrow phase, without deferred tests [s]
+        # as in `choque.world.StepReport`
         self.box_tests, self.filter_tests, self.filter_seconds = 0, 0, 0.0
         self._narrow = narrow
         self._shapes: Shapes | None = shapes

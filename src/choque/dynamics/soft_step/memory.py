@@ -43,40 +43,22 @@ SAVED = tuple(part for part in Kept._fields if part != "home")  # in the order o
 
 
 class Memory:
-    """The bodies in the order of the solver, what is kept of their candidates, and how still they are.
-
-    Attributes
-    ----------
-    ids, static
-        (n,): the bodies that are followed, and 1 for static ones at rest, 2 for static ones with a velocity.
-    order
-        (n,): rows of the world in the order of the solver: those that move, along a Morton curve, then static ones.
-    spheres, manifolds
-        What is kept of the candidates.
-    rest
-        How still each body is.
-    cuts
-        (p + 1,): the first body of each part.
-    starts
-        The first pair of each node of the tree of parts, of spheres and of manifolds: see `substeps`.
-    former
-        What was kept of the candidates before, if they changed in this step.
-    pieces
-        The triangles of meshes near bodies, rows of the solver after those of all bodies.
-    """
+    """The bodies in the order of the solver, what is kept of their candidates, and how still they are."""
 
     def __init__(self) -> None:
-        self.ids: I32 = np.empty(0, np.int32)
-        self.static: U8 = np.empty(0, np.uint8)
+        self.ids: I32 = np.empty(0, np.int32)  # (n,): the bodies that are followed
+        self.static: U8 = np.empty(0, np.uint8)  # (n,): 1 for static ones at rest, 2 for static ones with a velocity
+        # (n,): rows of the world in the order of the solver: those that move, along a Morton curve, then static ones
         self.order: Rows = np.empty(0, np.int64)
         self.spheres, self.manifolds = Kept.none(), Kept.none()
         self.rest = Rest(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32), np.empty((0, 3)), np.empty((0, 3)))
         self.steps = self.sorted_at = 0
         self.counts = (0, 0, 0)  # contacts of spheres, manifolds, and bodies that are awake, after the latest step
-        self.cuts: Rows = np.zeros(2, np.int64)
+        self.cuts: Rows = np.zeros(2, np.int64)  # (p + 1,): the first body of each part
+        # the first pair of each node of the tree of parts, of spheres and of manifolds: see `substeps`
         self.starts: tuple[Rows, Rows] = (np.zeros(2, np.int64), np.zeros(2, np.int64))
-        self.former: tuple[Kept, Kept] | None = None
-        self.pieces = Pieces()
+        self.former: tuple[Kept, Kept] | None = None  # what was kept before, if candidates changed in this step
+        self.pieces = Pieces()  # the triangles of meshes near bodies, rows of the solver after those of all bodies
         self._pairs: Pairs | None = None
         self._locked: Bools | None = None
 

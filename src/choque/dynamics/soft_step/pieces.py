@@ -40,18 +40,11 @@ class Numbers(NamedTuple):
 
 
 class Pieces:
-    """The triangles that the solver has.
-
-    Attributes
-    ----------
-    number, row, face
-        (p,): the number of each triangle, ascending, the row of its mesh in the world, and the face.
-    numbers
-        Which mesh a number belongs to.
-    """
+    """The triangles that the solver has."""
 
     def __init__(self) -> None:
-        self.numbers = Numbers(NOTHING, np.array([FIRST]))
+        self.numbers = Numbers(NOTHING, np.array([FIRST]))  # which mesh a number belongs to
+        # (p,): the number of each triangle, ascending, the row of its mesh in the world, and the face
         self.number, self.row, self.face = NOTHING, NOTHING, NOTHING
         self._given: Pairs | None = None
         self._pairs: Pairs = np.empty((0, 2), np.int32)

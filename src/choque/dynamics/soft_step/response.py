@@ -17,19 +17,11 @@ from choque._core.phases import run_shares
 from choque._core.threads import resolve_count
 from choque._core.types import F32, F64, I32, U8, Bools, Floats, Keys, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
+from choque.dynamics.soft_step import islands as sleeping
 from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
 from choque.dynamics.soft_step.four import HELD, SPEED, TOUCHED
-from choque.dynamics.soft_step.islands import (
-    STILL,
-    find_changed,
-    is_unchanged,
-    join_touching,
-    repeated_blocks,
-    settle,
-    wake_islands,
-)
 from choque.dynamics.soft_step.kept import FEATURES, Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.locks import Locks, lock_bodies
 from choque.dynamics.soft_step.manifolds import ManifoldRows, ManifoldTask
@@ -157,8 +149,8 @@ class SoftStep(Response):
             return False
         rest, moves = kept.rest, (bodies.velocity, bodies.angular_velocity)
         if self._pulls[0] is not rest:
-            self._pulls = (rest, *repeated_blocks(rest.acceleration))
-        is_same = is_unchanged(*moves, rest.position, bodies.position, bodies.acceleration, *self._pulls[1:])
+            self._pulls = (rest, *sleeping.repeated_blocks(rest.acceleration))
+        is_same = sleeping.is_unchanged(*moves, rest.position, bodies.position, bodies.acceleration, *self._pulls[1:])
         return is_same or not self._changed(bodies)
 
     def asleep(self, bodies: State) -> Bools:
@@ -198,7 +190,7 @@ class SoftStep(Response):
         if not moving or not len(found):
             return found
         parent = np.empty(len(order), np.int64)
-        join_touching(order, moving, self._touching(), kept.rest.island, (parent, np.empty_like(parent)))
+        sleeping.join_touching(order, moving, self._touching(), kept.rest.island, (parent, np.empty_like(parent)))
         least = np.full(len(order), np.iinfo(np.int32).max, np.int32)
         ids = kept.ids[order[:moving]]
         np.minimum.at(least, parent[:moving], ids)
@@ -287,9 +279,9 @@ class SoftStep(Response):
         if self.sleep:
             began, rest = perf_counter(), rest.copy()
             work = np.empty(len(order), np.int64), np.empty(len(order), np.int64), np.empty(len(order))
-            slow = (dt, STILL * self.unit, work)
+            slow = (dt, sleeping.STILL * self.unit, work)
             known = rows.speed, rows.frame, rows.size
-            awake_count = settle(order, moving, self._touching(), known, kept.rest, rest, columns[2:7], slow)
+            awake_count = sleeping.settle(order, moving, self._touching(), known, kept.rest, rest, columns[2:7], slow)
             self._seconds["sleep"] = perf_counter() - began
         before = kept.spheres, kept.manifolds
         # All of the memory changes here, or none of it.
@@ -323,10 +315,10 @@ class SoftStep(Response):
         """Wake islands in which, or near which, a body was moved or given a velocity; return how many are awake."""
         rest = self._memory.rest
         is_waking = np.zeros(len(rest.awake), np.uint8)
-        count = int(find_changed(rest, _columns(bodies)[2:7], bodies.static, is_waking))
+        count = int(sleeping.find_changed(rest, _columns(bodies)[2:7], bodies.static, is_waking))
         if is_waking.any():
             self._memory.rest = rest = rest.copy()
-            wake_islands(rest, is_waking)
+            sleeping.wake_islands(rest, is_waking)
             self._memory.wake(self._memory.ids[bodies.static & (is_waking > 0)])
         return count
 

@@ -36,15 +36,12 @@ class Impact:
     hit: Any
     """Whether they come within the tolerance of each other by the end. Also True if 512 steps did not decide; then the
     time is the one reached, which is not after the first touch."""
-    time: Any
-    """From 0 to 1: the first moment at which they do, and never a later one; 1 if they do not."""
+    time: Any  #: From 0 to 1: the first moment at which they do, and never a later one; 1 if they do not.
     normal: F64
     """Unit vectors from the first body toward the second at that moment; 0 for bodies that overlap from the beginning
     and for those that do not touch."""
-    point: F64
-    """Midway between the nearest points at that moment; NaN if they do not touch."""
-    steps: Any
-    """Number of distance queries."""
+    point: F64  #: Midway between the nearest points at that moment; NaN if they do not touch.
+    steps: Any  #: Number of distance queries.
 
 
 def time_of_impact(

@@ -36,16 +36,11 @@ class Query(NamedTuple):
 class Closest:
     """The distance of convex bodies: numbers and (3,) points for one pair, arrays (n,) and (n, 3) for n pairs."""
 
-    collide: Any
-    """Whether they have a point in common, touching included."""
-    distance: Any
-    """0 if they collide."""
-    first: F64
-    """The point of the first body nearest to the second; a common point if they collide."""
-    second: F64
-    """The point of the second body nearest to the first."""
-    iterations: Any
-    """Number of iterations of GJK."""
+    collide: Any  #: Whether they have a point in common, touching included.
+    distance: Any  #: 0 if they collide.
+    first: F64  #: The point of the first body nearest to the second; a common point if they collide.
+    second: F64  #: The point of the second body nearest to the first.
+    iterations: Any  #: Number of iterations of GJK.
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,14 +50,10 @@ class Penetration:
     depth: Any
     """How far to move the second body along the normal until they only touch: 0 if they touch, minus their distance if
     they are apart."""
-    normal: F64
-    """Unit vectors from the first body toward the second."""
-    first: F64
-    """The point of the first body that lies deepest in the second, or nearest to it."""
-    second: F64
-    """The point of the second body that lies deepest in the first, or nearest to it."""
-    iterations: Any
-    """Number of iterations of EPA; 0 if it was not needed."""
+    normal: F64  #: Unit vectors from the first body toward the second.
+    first: F64  #: The point of the first body that lies deepest in the second, or nearest to it.
+    second: F64  #: The point of the second body that lies deepest in the first, or nearest to it.
+    iterations: Any  #: Number of iterations of EPA; 0 if it was not needed.
 
 
 def gjk(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | None = None) -> Closest:

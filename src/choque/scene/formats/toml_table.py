@@ -21,17 +21,7 @@ _FENCES = ('"""', "'''")
 
 
 class TomlTable:
-    """One table, with its place in the file.
-
-    Parameters
-    ----------
-    entries
-        The parsed table.
-    path, lines
-        The file, and the lines of its keys.
-    place
-        The path to this table from the top of the document.
-    """
+    """One parsed table, its ``place``, which is the path to it in the document, and the ``lines`` of all keys."""
 
     def __init__(self, entries: dict[str, Any], path: Path, lines: TomlLines, place: tuple[str, ...] = ()) -> None:
         self._entries = entries
