@@ -16,7 +16,7 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from drawn import bounds, broad, contact, evidence, motion, response, volume  # noqa: F401 - they register their figures
+from drawn import bounds, broad, contact, evidence, mesh, motion, neighbor, response, volume  # noqa: F401 - registered
 from drawn.canvas import FIGURES
 
 from choque.files.atomic import replacing
