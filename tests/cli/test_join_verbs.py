@@ -49,6 +49,8 @@ def test_join_as_json_and_to_a_file(command: Command, results: Path, truth: Path
     assert record["pair_count"] == 3
     command.succeeds("join", results, truth, "--output", tmp_path / "pairs.npy")
     assert np.load(tmp_path / "pairs.npy").tolist() == [[0, 0], [1, 0], [2, 0]]
+    command.succeeds("join", results, truth, "--iou", "0.9", "--output", tmp_path / "pairs.csv")
+    assert (tmp_path / "pairs.csv").read_text() == "first,second,overlap\n0,0,1.0\n"
 
 
 def test_join_keeps_images_apart(command: Command, results: Path) -> None:
@@ -70,9 +72,22 @@ def test_suppress_keeps_images_apart(command: Command, results: Path, tmp_path: 
     assert record["merged"] == {"1": [0], "2": []}
 
 
+def test_suppress_writes_the_kept_rows_of_a_table(command: Command, tmp_path: Path) -> None:
+    rows = ["xmin,ymin,xmax,ymax,score,label", '0,0,9,9,0.5,"a, b"', "0,0,9,8,0.9,c # best", "", "50,0,59,9,0.7,c"]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    command.succeeds("suppress", tmp_path / "a.csv", "--all-together", "--output", tmp_path / "kept.csv")
+    assert (tmp_path / "kept.csv").read_text().splitlines() == [rows[0], rows[2], rows[4]]
+
+
+def test_a_detector_that_found_nothing(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "none.json").write_text("[]")
+    assert "kept   0" in command.succeeds("suppress", tmp_path / "none.json", "--output", tmp_path / "kept.json")
+    assert json.loads((tmp_path / "kept.json").read_text()) == []
+
+
 def test_bad_input_is_one_sentence(command: Command, results: Path, truth: Path, tmp_path: Path) -> None:
     assert "has no scores; name their column with --score" in command.fails("suppress", truth)
     assert "iou is 2.0" in command.fails("suppress", results, "--iou", "2")
-    assert "rows are written to .npy" in command.fails("suppress", results, "--output", tmp_path / "a.txt")
+    assert "in the format of" in command.fails("suppress", results, "--output", tmp_path / "a.txt")
     assert "There is no file" in command.fails("join", results, tmp_path / "none.csv")
     assert "divisor of an overlap" in command.fails("join", results, truth, "--iou", "0.5", "--over", "larger")

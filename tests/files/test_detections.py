@@ -48,6 +48,24 @@ def test_kept_entries_are_written_as_they_were(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "b.json").read_text()) == RESULTS[1:]
 
 
+def test_kept_rows_of_a_table_are_written_as_they_were(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = arrow.table({"xmin": [0.0, 1.0, 2.0], "note": ["a", None, "c"]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    write_kept(tmp_path / "b.parquet", tmp_path / "a.parquet", np.array([2, 1]))
+    assert parquet.read_table(tmp_path / "b.parquet").to_pylist() == [
+        {"xmin": 2.0, "note": "c"},
+        {"xmin": 1.0, "note": None},
+    ]
+
+
+def test_geoparquet_without_boxes_says_how_to_write_them(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"geometry": [b""]}), tmp_path / "a.parquet")
+    with pytest.raises(UnreadableFile, match="write_covering_bbox=True"):
+        read_boxes(tmp_path / "a.parquet")
+
+
 def test_tables_with_scores_and_classes(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x1,y1,x2,y2,label,confidence\n0,0,1,1,cat,0.5\n0,0,1,2,dog,0.75\n")
     found = read_detections(tmp_path / "a.csv")
@@ -82,6 +100,7 @@ def test_the_bbox_of_geoparquet_is_read_without_geometries(tmp_path: Path) -> No
         ('[{"bbox": [1, 2, 3, "4"]}]', "Entry 0"),
         ('[{"bbox": [1, 2, 3, true]}]', "Entry 0"),
         ('[{"bbox": [1, 2, -3, 4]}]', "sizes must not be negative"),
+        ('[{"bbox": [1, NaN, 3, 4]}]', "must be finite"),
         ('[{"bbox": [1, 2, 3, 4], "score": "high"}]', "scores .* are not all numbers"),
         ("[" * 100_000, "nests too deeply|damaged|cannot"),
     ],

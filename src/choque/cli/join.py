@@ -35,7 +35,12 @@ def join(
     method: Method = "auto",
     output: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="Write pairs to .npy, .csv or .parquet.", show_default=False),
+        typer.Option(
+            "--output",
+            metavar="FILE",
+            help="Write pairs to .npy, .csv or .parquet; tables with the overlaps.",
+            show_default=False,
+        ),
     ] = None,
     all_together: Annotated[bool, typer.Option("--all-together", help="Pair boxes of different images too.")] = False,
     as_json: AsJson = False,
@@ -74,7 +79,7 @@ def join(
         found, seconds = timed(lambda: choque.join(*corners, **options))
         pairs, values = (found, None) if iou is None else found
         if output is not None:
-            choque.files.write_pairs(output, pairs)
+            choque.files.write_pairs(output, pairs, values)
     if as_json:
         record: dict[str, Any] = {
             "a": {"file": str(a), "boxes": len(one)},

@@ -38,7 +38,10 @@ def suppress(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", metavar="FILE", help="Rows kept as .npy, or kept entries of COCO .json.", show_default=False
+            "--output",
+            metavar="FILE",
+            help="Kept entries in the format of FILE, or their rows as .npy.",
+            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -96,10 +99,9 @@ def _check_output(file: Path, output: Path) -> None:
     from choque.errors import InvalidInput
     from choque.files.atomic import check_output
 
-    if output.suffix.lower() == ".json" and file.suffix.lower() != ".json":
-        raise InvalidInput(f"{output} would hold entries of a COCO file, and {file} is none; write rows to .npy.")
-    if output.suffix.lower() not in (".json", ".npy"):
-        raise InvalidInput(f"--output is {output}; rows are written to .npy, entries of a COCO file to .json.")
+    own = file.suffix.lower()
+    if output.suffix.lower() not in (own, ".npy"):
+        raise InvalidInput(f"--output is {output}; kept entries are written in the format of {file}, rows to .npy.")
     check_output(output)
 
 
@@ -109,7 +111,7 @@ def _write(file: Path, output: Path, kept: Any) -> None:
     from choque.files.atomic import replacing
     from choque.files.detections import write_kept
 
-    if output.suffix.lower() == ".json":
+    if output.suffix.lower() != ".npy":
         write_kept(output, file, kept)
         return
     with replacing(output) as handle:

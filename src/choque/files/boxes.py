@@ -20,6 +20,7 @@ from typing import IO, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core.registry import Registry
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files.atomic import replacing
@@ -153,15 +154,24 @@ def _checked_frames(frames: Iterable[tuple[ArrayLike, ArrayLike]], frame_count: 
         raise InvalidInput(f"Only {seen} of the {frame_count} frames of frame_count were given.")
 
 
-def write_pairs(path: str | os.PathLike[str], pairs: ArrayLike) -> None:
-    """Write pairs, (m, 2) integers, as an array or as the columns ``first`` and ``second`` of a table."""
+def write_pairs(path: str | os.PathLike[str], pairs: ArrayLike, overlaps: ArrayLike | None = None) -> None:
+    """Write pairs, (m, 2) integers, as an array or as the columns ``first`` and ``second`` of a table.
+
+    ``overlaps`` (m,), such as `choque.join` returns with ``iou=``, become a column ``overlap``; an array has none.
+    """
     suffix = lower_suffix(path)
     if suffix not in TABLE_WRITERS:
         raise UnknownName("format for pairs", suffix, TABLE_WRITERS)
     table = np.asarray(pairs)
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
         raise InvalidInput(f"pairs is {table.dtype} of shape {table.shape}; it must be integers of shape (m, 2).")
-    TABLE_WRITERS[suffix](Path(path), PAIR_COLUMNS, table)
+    if overlaps is None or suffix == ".npy":
+        TABLE_WRITERS[suffix](Path(path), PAIR_COLUMNS, table)
+        return
+    values = check.table(overlaps, "overlaps", (len(table),), 0)
+    mixed = np.empty((len(table), 3), np.object_)  # whole numbers stay whole
+    mixed[:, :2], mixed[:, 2] = table, values
+    TABLE_WRITERS[suffix](Path(path), [*PAIR_COLUMNS, "overlap"], mixed)
 
 
 # NumPy

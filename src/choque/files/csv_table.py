@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,8 @@ ROWS_AT_ONCE = 65_536
 def read_csv(path: Path) -> BoxArrays:
     """Read boxes from columns of usual names, in any order, or from 4 or 6 unnamed ones.
 
-    Blank lines, text after a ``#`` and columns of other names are ignored. A header alone is an empty set of boxes
-    in the dimensions that it names. The result is float64.
+    Blank lines, text after a ``#`` and columns of other names are ignored; fields may be quoted. A header alone is an
+    empty set of boxes in the dimensions that it names. The result is float64.
     """
     require_text(path, "comma-separated text")
     try:
@@ -56,7 +57,9 @@ def _read_table(path: Path) -> F64:
     try:
         if chosen is not None and not _is_even(path, skipped, len(fields)):
             raise ValueError("its lines differ in length")
-        table = np.loadtxt(path, delimiter=",", skiprows=skipped, usecols=chosen, ndmin=2, encoding=ENCODING)
+        table = np.loadtxt(
+            path, delimiter=",", skiprows=skipped, usecols=chosen, ndmin=2, encoding=ENCODING, quotechar='"'
+        )
         if chosen is None and table.shape[1] != len(fields):
             raise ValueError("its lines differ in length from the header")
     except ValueError as problem:
@@ -113,7 +116,7 @@ def _is_even(path: Path, skipped: int, width: int) -> bool:
     """Return whether all lines of numbers have ``width`` fields."""
     with path.open(encoding=ENCODING) as handle:
         lines = (line.partition("#")[0] for line in islice(handle, skipped, None))
-        return all(line.count(",") + 1 == width for line in lines if not line.isspace() and line)
+        return all(_width(line) == width for line in lines if not line.isspace() and line)
 
 
 def _first_fault(path: Path, skipped: int, width: int, columns: list[int]) -> str | None:
@@ -134,8 +137,14 @@ def _first_fault(path: Path, skipped: int, width: int, columns: list[int]) -> st
     return None
 
 
+def _width(line: str) -> int:
+    return len(_fields(line)) if '"' in line else line.count(",") + 1
+
+
 def _fields(line: str) -> list[str]:
-    return [field.strip() for field in line.partition("#")[0].split(",")]
+    text = line.partition("#")[0]
+    quoted = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
+    return [field.strip() for field in quoted]
 
 
 def _is_blank(line: str) -> bool:

@@ -22,6 +22,7 @@ from choque._core.types import F64, I64, Floats
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.boxes import FRAME_FORMATS, READERS, arrow_columns, read_boxes
+from choque.files.parquet_boxes import pyarrow
 from choque.files.source import check_suffix, lower_suffix, naming_damage, read_text
 
 SCORE_NAMES = ("score", "scores", "confidence", "conf", "probability")
@@ -92,8 +93,19 @@ def read_detections(path: str | os.PathLike[str], *, score: str | None = None, g
 
 
 def write_kept(path: str | os.PathLike[str], source: str | os.PathLike[str], rows: I64) -> None:
-    """Write the entries ``rows`` of a COCO file of results or annotations, as they are, to ``path``."""
-    document, entries = _coco_entries(Path(source))
+    """Write the entries ``rows`` of a file of detections, as they are, to ``path``, a file of the same format."""
+    file = Path(source)
+    if lower_suffix(file) == ".csv":
+        header, *lines = _csv_lines(file)
+        with replacing(Path(path)) as handle:
+            handle.write("".join(f"{line}\n" for line in (header, *(lines[row] for row in rows.tolist()))).encode())
+        return
+    if lower_suffix(file) == ".parquet":
+        parquet = pyarrow("pyarrow.parquet")
+        with replacing(Path(path)) as handle:
+            parquet.write_table(parquet.read_table(file).take(rows), handle)
+        return
+    document, entries = _coco_entries(file)
     kept: Any = [entries[row] for row in rows.tolist()]
     if isinstance(document, dict):
         kept = document | {"annotations": kept}
@@ -128,12 +140,17 @@ def _read_coco(file: Path) -> Detections:
         boxes[row] = box
     if not (np.isfinite(boxes).all() and (boxes[:, 2:] >= 0).all()):
         bad = int(np.argmax(~np.isfinite(boxes).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1)))
-        raise UnreadableFile(f"Entry {bad} of {file} has the bbox {boxes[bad].tolist()}; sizes must not be negative.")
+        raise UnreadableFile(
+            f"Entry {bad} of {file} has the bbox {boxes[bad].tolist()}; its numbers must be finite, and sizes "
+            "must not be negative."
+        )
     present = [entry.keys() for entry in entries]
     scores, classes, images = (
         np.array([entry[key] for entry in entries]) if entries and all(key in keys for keys in present) else None
         for key in ("score", "category_id", "image_id")
     )
+    if document == []:  # a detector that found nothing
+        scores = np.empty(0)
     names = _category_names(document)
     if names and classes is not None:
         classes = np.array([names.get(each, str(each)) for each in classes.tolist()], np.str_)
@@ -169,10 +186,15 @@ def _assembled(file: Path, boxes: tuple[Any, Any], scores: Any, classes: Any, im
     return Detections(*boxes, scores, groups, labels, images)
 
 
+def _csv_lines(file: Path) -> list[str]:
+    """Return the lines of a CSV file that are not blank, the header first."""
+    lines = read_text(file, "comma-separated text").splitlines()
+    return [line for line in lines if line.partition("#")[0].strip()]
+
+
 def _csv_columns(file: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
     """Return those of the ``wanted`` columns that the header of a CSV file names."""
-    lines = (line for line in read_text(file, "comma-separated text").splitlines() if line.partition("#")[0].strip())
-    rows = csv.reader((line.partition("#")[0] for line in lines), skipinitialspace=True)
+    rows = csv.reader((line.partition("#")[0] for line in _csv_lines(file)), skipinitialspace=True)
     header = [field.strip().strip("\"'").lower() for field in next(rows, [])]
     if not any({scheme[0], scheme[3]} <= set(header) for scheme in SCHEMES):
         return {}

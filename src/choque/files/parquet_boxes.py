@@ -11,6 +11,7 @@ import numpy as np
 from choque.errors import UnreadableFile, require
 from choque.files.box_arrays import column_names, float_type, usual_columns
 
+_NO_BBOX = " Of GeoParquet the column bbox is read: GeoDataFrame.to_parquet(path, write_covering_bbox=True) writes it."
 GEO = "bbox."  # how the fields of the boxes around geometries begin, in GeoParquet 1.1
 
 
@@ -36,7 +37,7 @@ def box_columns(path: Path, source: Any, columns: Sequence[str] | None = None) -
         if present.count(name) != 1:
             raise UnreadableFile(
                 f"The file {path} does not have exactly one column {name!r}; it needs {', '.join(wanted)}. It has "
-                f"{', '.join(map(repr, present)) or 'none'}."
+                f"{', '.join(map(repr, present)) or 'none'}." + (_NO_BBOX if "geometry" in present else "")
             )
     return tuple(wanted)
 
