@@ -37,6 +37,18 @@ def test_json_has_the_neighbours(command: Command, atoms_file: Path) -> None:
     assert record["periodic"] == [True, False, False]
 
 
+def test_the_list_is_written_to_a_table(command: Command, atoms_file: Path, tmp_path: Path) -> None:
+    text = command.succeeds("neighbors", atoms_file, "--cutoff", "1", "--output", tmp_path / "n.csv")
+    assert text.splitlines()[-1].split()[0] == "written"
+    lines = (tmp_path / "n.csv").read_text().splitlines()
+    assert lines[0] == "i,j,S_a,S_b,S_c,d"
+    assert [line.split(",")[:5] for line in lines[1:]] == [["0", "1", "-1", "0", "0"], ["1", "0", "1", "0", "0"]]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    command.succeeds("neighbors", atoms_file, "--cutoff", "1", "--output", tmp_path / "n.parquet", "--json")
+    assert parquet.read_table(tmp_path / "n.parquet").to_pydict()["S_a"] == [-1, 1]
+    assert "written to .csv or .parquet" in command.fails("neighbors", atoms_file, "--cutoff", "1", "--output", "n.txt")
+
+
 def test_a_frame_without_a_cell_and_without_neighbours(command: Command, atoms_file: Path) -> None:
     text = command.succeeds("neighbors", atoms_file, "--cutoff", "0.1", "--frame", "1")
     assert "cell       none" in text

@@ -21,6 +21,10 @@ def neighbors(
         typer.Option("--cutoff", metavar="LENGTH", help="Pairs closer than this are neighbours.", show_default=False),
     ],
     half: Annotated[bool, typer.Option("--half", help="List every pair once.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="Write the list to .csv or .parquet.", show_default=False),
+    ] = None,
     as_json: AsJson = False,
     threads: Threads = None,
     frame: Frame = 0,
@@ -30,13 +34,16 @@ def neighbors(
     They are in free space, or in the periodic cell that the file gives.
 
     Try:
-      choque neighbors water.xyz --cutoff 5
+      choque neighbors water.xyz --cutoff 5 --output neighbors.csv
       choque neighbors trajectory.xyz --frame 3 --cutoff 1.2 --half --json
     """
     import choque
     from choque._core.progress import shown
     from choque.cli._compiling import timed
+    from choque.files.boxes import write_columns
 
+    if output is not None:
+        _check_output(output)
     with shown() as tell:
         tell(0, 2, f"reading {file}")
         atoms = choque.files.read_atoms(file, frame=frame)
@@ -52,6 +59,9 @@ def neighbors(
                 threads=threads,
             )
         )
+    if output is not None:
+        cells = {f"S_{axis}": shift[:, k] for k, axis in enumerate("abc")}
+        write_columns(output, {"i": i, "j": j, **cells, "d": distance})
     if as_json:
         record = {
             "file": str(file),
@@ -64,9 +74,21 @@ def neighbors(
             "seconds": seconds,
             "neighbor_count": len(i),
         }
-        print_json(record | {"i": i, "j": j, "S": shift, "d": distance})
+        found = {"i": i, "j": j, "S": shift, "d": distance} if output is None else {"output": str(output)}
+        print_json(record | found)
     else:
         _summarise(file, atoms, i, distance, seconds, half)
+        if output is not None:
+            typer.echo(f"written    {output}")
+
+
+def _check_output(output: Path) -> None:
+    from choque.errors import InvalidInput
+    from choque.files.atomic import check_output
+
+    if output.suffix.lower() not in (".csv", ".parquet"):
+        raise InvalidInput(f"--output is {output}; neighbours are written to .csv or .parquet.")
+    check_output(output)
 
 
 def _summarise(file: Path, atoms: Atoms, i: Any, distance: Any, seconds: float, half: bool) -> None:

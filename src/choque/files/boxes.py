@@ -35,6 +35,7 @@ from choque.files.box_arrays import (
 )
 from choque.files.budget import check_size
 from choque.files.csv_table import read_csv, write_table
+from choque.files.csv_table import write_columns as write_csv_columns
 from choque.files.parquet_boxes import box_columns, column_type, pyarrow
 from choque.files.source import NUMBER_MEMORY, check_suffix, lower_suffix, naming_damage, require_signature
 
@@ -169,9 +170,18 @@ def write_pairs(path: str | os.PathLike[str], pairs: ArrayLike, overlaps: ArrayL
         TABLE_WRITERS[suffix](Path(path), PAIR_COLUMNS, table)
         return
     values = check.table(overlaps, "overlaps", (len(table),), 0)
-    mixed = np.empty((len(table), 3), np.object_)  # whole numbers stay whole
-    mixed[:, :2], mixed[:, 2] = table, values
-    TABLE_WRITERS[suffix](Path(path), [*PAIR_COLUMNS, "overlap"], mixed)
+    write_columns(path, {"first": table[:, 0], "second": table[:, 1], "overlap": values})
+
+
+def write_columns(path: str | os.PathLike[str], columns: dict[str, NDArray[Any]]) -> None:
+    """Write columns (n,) of any kinds of numbers as a table: ``.csv`` or ``.parquet``."""
+    suffix = lower_suffix(path)
+    if suffix == ".csv":
+        write_csv_columns(Path(path), columns)
+    elif suffix == ".parquet":
+        _write_arrow(Path(path), columns)
+    else:
+        raise UnknownName("format for tables", suffix, (".csv", ".parquet"))
 
 
 # NumPy
@@ -305,11 +315,15 @@ def arrow_columns(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
 
 def _write_parquet(path: Path, names: list[str], table: NDArray[Any]) -> None:
     """Write the columns of ``table`` under ``names``, in their own type."""
+    _write_arrow(path, {name: table[:, index] for index, name in enumerate(names)})
+
+
+def _write_arrow(path: Path, columns: dict[str, NDArray[Any]]) -> None:
     arrow = pyarrow("pyarrow")
     parquet = pyarrow("pyarrow.parquet")
-    columns = {name: np.ascontiguousarray(table[:, index]) for index, name in enumerate(names)}
+    table = arrow.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
     with replacing(path) as handle:
-        parquet.write_table(arrow.table(columns), handle)
+        parquet.write_table(table, handle)
 
 
 # Formats by suffix

@@ -45,6 +45,17 @@ def write_table(path: Path, names: list[str], table: NDArray[Any]) -> None:
             handle.write((row * len(rows) % tuple(rows.ravel().tolist())).encode())
 
 
+def write_columns(path: Path, columns: dict[str, NDArray[Any]]) -> None:
+    """Write columns (n,) of any kinds of numbers under their names."""
+    row = ",".join(["%r"] * len(columns)) + "\n"
+    count = min(map(len, columns.values()))
+    with replacing(path) as handle:
+        handle.write((",".join(columns) + "\n").encode())
+        for first in range(0, count, ROWS_AT_ONCE):
+            parts = (column[first : first + ROWS_AT_ONCE].tolist() for column in columns.values())
+            handle.write("".join(row % each for each in zip(*parts, strict=True)).encode())
+
+
 def _read_table(path: Path) -> F64:
     """Read the bounds as (n, 2·d); lines are checked one by one only after an error."""
     line_number, fields = _first_line(path)

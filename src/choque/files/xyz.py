@@ -59,7 +59,8 @@ def _read_count(file: Path, lines: list[str], line: int) -> int:
     if len(words) != 1 or not words[0].isascii() or not words[0].isdigit() or len(words[0]) > 12:
         raise UnreadableFile(
             f"Line {line + 1} of {file} is {lines[line][:40] if line < len(lines) else ''!r}; a frame of an XYZ file "
-            "begins with the number of atoms."
+            "begins with the number of atoms. Other formats can be read by ASE: "
+            "choque.neighbors.neighbor_list takes its Atoms."
         )
     count = int(words[0])
     if line + 2 + count > len(lines):
