@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -36,3 +37,17 @@ def test_a_process_that_only_waits_is_ended_at_last(monkeypatch: pytest.MonkeyPa
 
 def test_the_processor_time_of_a_process_that_is_gone_is_unknown() -> None:
     assert cell.processor_seconds(2**30) is None
+
+
+def test_another_run_that_measures_is_known_by_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(cell, "_lock_file", lambda: tmp_path / "lock")
+    assert cell.other_run() is None
+    with cell._turn(True):
+        assert cell.other_run() is None  # this one
+    assert cell.other_run() is None
+    with (tmp_path / "lock").open("w") as handle:
+        handle.write("1")
+        handle.flush()
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        assert cell.other_run() == 1

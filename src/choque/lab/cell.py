@@ -267,7 +267,30 @@ def _turn(alone: bool) -> Iterator[None]:
     if not alone:
         yield
         return
-    path = Path(tempfile.gettempdir()) / f"choque-lab-{os.getuid()}.lock"
-    with path.open("w") as handle:
+    with _lock_file().open("a+") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
+        handle.truncate(0)
+        handle.write(str(os.getpid()))
+        handle.flush()
         yield
+
+
+def _lock_file() -> Path:
+    return Path(tempfile.gettempdir()) / f"choque-lab-{os.getuid()}.lock"
+
+
+def other_run() -> int | None:
+    """Return the process that measures a cell of another run on this machine now, 0 if it is unknown; else None."""
+    try:
+        import fcntl
+
+        with _lock_file().open("r+") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                words = handle.read(20)
+                owner = int(words) if words.isdigit() else 0
+                return None if owner == os.getpid() else owner
+    except (ImportError, OSError):
+        pass
+    return None

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from choque._core.types import Progress
 from choque.errors import ChoqueError
 from choque.lab import cell
-from choque.lab.cell import CAN_COPY, ReadyProcess, run_cell
+from choque.lab.cell import CAN_COPY, ReadyProcess, other_run, run_cell
 from choque.lab.design import Cell
 from choque.lab.head_to_head import head_to_head_cells, turn_rows
 from choque.lab.records import Records
@@ -29,6 +29,7 @@ from choque.lab.worker import Answer, Order
 from choque.scale.executors import Workers, cluster_workers
 
 ATTEMPTS = 3
+PATIENCE = 2.0  # seconds after which a cell that takes long is named again
 """Attempts for a cell whose worker died; after this many, the run ends and names the cell."""
 
 
@@ -103,7 +104,7 @@ class Execution:
         """Compile what the cells call in one process, if cells are left to measure."""
         if self.study.kernels is None or len(self.store.read_cells(cells)) == len(cells):
             return
-        self._tell("compiling kernels, once")
+        self._tell(self._unless_waiting("compiling kernels, once"))
         begin = time.perf_counter()
         record = self.store.record
         small = [dict(each) for each in self.study.kernels(record["levels"])]
@@ -155,7 +156,8 @@ class Execution:
                 else:
                     self._tell(str(cell))
                     pending[self._submitted(cell, workers)] = cell
-            ready, _ = wait(pending, return_when=FIRST_COMPLETED)
+            while not (ready := wait(pending, timeout=PATIENCE, return_when=FIRST_COMPLETED).done):
+                self._tell(self._unless_waiting(str(next(iter(pending.values())))))
             for future in ready:
                 cell = pending.pop(future)
                 problem = future.exception()
@@ -204,6 +206,12 @@ class Execution:
                 note = f"not tried: {grows} {other.parameters[grows]:,} was cut off already"
                 return {"verdict": "cut off", "note": note, "readings": [], "counters": {}, "facts": {}}
         return None
+
+    def _unless_waiting(self, about: str) -> str:
+        """Return what is done, or that another run is waited for: only one cell is timed at a time."""
+        other = other_run() if self.store.record["side_by_side"] == 1 else None
+        name = f" (process {other})" if other else ""
+        return about if other is None else f"waiting: another run{name} is measuring on this machine"
 
     def _tell(self, about: str) -> None:
         if self.progress is not None:
