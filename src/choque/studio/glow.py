@@ -23,7 +23,7 @@ FULL = 0.35
 QUIETEST = 0.2
 """Jumps below this share of a full one are not drawn: resting bodies stay dark."""
 
-MAX_LIGHT, FEW = 0.15, 8.0
+MAX_LIGHT, FREE_LIGHT = 0.15, 8.0
 """The light of all bodies together is at most this share of their number, or that of this many bodies."""
 
 LEVELS = 12
@@ -110,7 +110,7 @@ class Glow:
         # The greatest jumps first, until the share of light is used up: where all collide, all would glow.
         brighter = np.flatnonzero(fresh > faded)
         order = brighter[np.argsort(-fresh[brighter], kind="stable")]
-        most = max(MAX_LIGHT * len(fresh), FEW) - float(faded.sum())
+        most = max(MAX_LIGHT * len(fresh), FREE_LIGHT) - float(faded.sum())
         fresh[order[np.cumsum((fresh - faded)[order]) > most]] = 0.0
         self.light[self._moving] = np.maximum(faded, fresh)
 

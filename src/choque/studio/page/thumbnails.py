@@ -47,7 +47,7 @@ SHIPPED = Path(__file__).with_suffix(".zip")
 WHEN = 0.08
 """The share of a motion after which it is drawn."""
 
-FEW = 20
+MAX_OUTLINED = 20
 """Polygons with edges, at most."""
 
 _DRAWING = threading.Lock()
@@ -130,7 +130,7 @@ def _motion(name: str) -> bytes:
     figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="#1d2433")
     axes = figure.add_axes((0.0, 0.04, 1.0, 0.92))
     axes.set_axis_off()
-    edge = 0.8 if len(lower) <= FEW else 0.0
+    edge = 0.8 if len(lower) <= MAX_OUTLINED else 0.0
     axes.add_collection(
         PolyCollection(player.model.polygons_at(player.time), facecolors=fill, edgecolors="#e4e9f2", linewidths=edge)
     )

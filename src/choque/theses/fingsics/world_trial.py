@@ -23,7 +23,7 @@ from choque.theses.fingsics.totals import Cost, cost_of
 from choque.theses.fingsics.world_course import Course
 from choque.world import StepReport, World
 
-FEW = 3
+FIRST_STEPS = 3
 """Steps from which the time of all steps is estimated."""
 SHORT = 0.5
 """A run up to this long [s] is made once before it is timed, so that no kernel is loaded in the first timed run."""
@@ -90,11 +90,11 @@ class WorldTrial(Trial):
         for _ in range(2):
             world = self._made()
             begin = self.clock()
-            for _ in range(min(FEW, self.steps)):
+            for _ in range(min(FIRST_STEPS, self.steps)):
                 world.step(self.scene.dt)
-                if self.clock() - begin > max(patience, FEW):
+                if self.clock() - begin > max(patience, FIRST_STEPS):
                     raise CutOff(f"one step takes about {self.clock() - begin:.2g} s; {patience:g} s are for all")
-            expected = (self.clock() - begin) * self.steps / min(FEW, self.steps)
+            expected = (self.clock() - begin) * self.steps / min(FIRST_STEPS, self.steps)
         if expected > patience:
             raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
         if expected < SHORT:
@@ -281,9 +281,9 @@ class EngineTrial(Trial):
         """Estimate the time of all steps from a few."""
         with self._make(self.scene) as engine:
             begin = self.clock()
-            for _ in range(FEW):
+            for _ in range(FIRST_STEPS):
                 engine.step()
-            expected = (self.clock() - begin) * self.steps / FEW
+            expected = (self.clock() - begin) * self.steps / FIRST_STEPS
         if expected > patience:
             raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
 
