@@ -31,33 +31,13 @@ from numba.core.typing.context import Context
 REMEMBERED = (types.Number, types.Boolean, types.Array, types.BaseTuple)
 """Types whose operators allocate nothing, so that an answer holds for kernels and parts alike."""
 
-BORROWING = {
-    "build_tuple",
-    "cast",
-    "exhaust_iter",
-    "getattr",
-    "getitem",
-    "getiter",
-    "iternext",
-    "null",
-    "pair_first",
-    "pair_second",
-    "static_getitem",
-    "undef",
-}
+BORROWING = {"build_tuple", "cast", "exhaust_iter", "getattr", "getitem", "getiter", "iternext", "null", "undef"}
+BORROWING |= {"pair_first", "pair_second", "static_getitem"}
 """Expressions that make no array: views and members of what the caller holds."""
 
-FOR_KERNELS_ALONE = {
-    "WithLifting",
-    "InlineClosureLikes",
-    "RewriteDynamicRaises",
-    "MakeFunctionToJitFunction",
-    "FindLiterallyCalls",
-    "LiteralUnroll",
-    "LiteralPropagationSubPipelinePass",
-    "InlineOverloads",
-    "NopythonRewrites",
-}
+FOR_KERNELS_ALONE = {"WithLifting", "InlineClosureLikes", "MakeFunctionToJitFunction", "InlineOverloads"}
+FOR_KERNELS_ALONE |= {"RewriteDynamicRaises", "FindLiterallyCalls", "LiteralUnroll", "NopythonRewrites"}
+FOR_KERNELS_ALONE |= {"LiteralPropagationSubPipelinePass"}
 """Passes for closures, comprehensions, array expressions and objects, which parts do not have."""
 
 
