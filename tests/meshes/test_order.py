@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from choque.meshes.order import spatial_order
+from choque.meshes.surface import spatial_order
 
 
 def scattered(count, seed):

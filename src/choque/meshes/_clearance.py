@@ -16,7 +16,7 @@ from choque._core import check
 from choque._core import threads as _pool
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import lowest_bit
-from choque._core.tree import block_of, entry_of, level_of
+from choque._core.tree import WIDTH, block_of, entry_of, level_of
 from choque._core.types import F32, F64, I64, Bools, Integer
 from choque._core.vector import Vector, along, dot, point_of, subtract
 from choque.meshes._collide import over_batches
@@ -26,7 +26,7 @@ from choque.meshes._mesh import Mesh, surfaces_of
 from choque.meshes.frames import PROJECTING, ROUNDING
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, point_gaps
 from choque.meshes.poses import Poses, as_poses
-from choque.meshes.surface import WIDTH, Surface, float_above, float_below, triangle_at
+from choque.meshes.surface import Surface, float_above, float_below, triangle_at
 from choque.meshes.triangles import Triangle
 
 BATCH = 512  # points that a thread takes at once; the first one of a batch has no hint

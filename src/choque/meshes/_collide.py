@@ -10,12 +10,12 @@ import numpy as np
 from choque._core import threads
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
-from choque._core.tree import block_of, entry_of, level_of
+from choque._core.tree import WIDTH, block_of, entry_of, level_of
 from choque._core.types import F32, F64, I64, Integer
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import QUERY, turned_hits
 from choque.meshes.poses import Poses
-from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
+from choque.meshes.surface import Surface, box_around, triangle_at
 from choque.meshes.triangles import is_surely_apart, triangles_kind
 
 BATCH = 64  # poses that a thread takes at once; a hit is looked for again in the next pose of the batch first

@@ -8,14 +8,14 @@ import numpy as np
 
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.lanes import lowest_bit
-from choque._core.tree import block_of, entry_of, level_of
+from choque._core.tree import WIDTH, block_of, entry_of, level_of
 from choque._core.types import F32, F64, I64, Integer
 from choque._core.vector import Vector, along, cross, dot, scaled, store, subtract
 from choque.meshes._collide import meeting_places, over_batches
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, SIDES, SLAB, box_gaps, turned_gaps
 from choque.meshes.poses import RIGID_TOLERANCE, Poses
-from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
+from choque.meshes.surface import Surface, box_around, triangle_at
 from choque.meshes.triangles import Triangle, intersection_of
 
 _LOWERED = 1.0 - 3.0 * RIGID_TOLERANCE

@@ -9,12 +9,12 @@ from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.parts import parts_of
 from choque._core.predicates import line_side, plane_side
-from choque._core.tree import block_of, entry_of, level_of
+from choque._core.tree import WIDTH, block_of, entry_of, level_of
 from choque._core.types import F64, I32, I64, U8, Integer
 from choque._core.vector import Vector, point_of
 from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import Poses
-from choque.meshes.surface import WIDTH, Surface, float_above, float_below
+from choque.meshes.surface import Surface, float_above, float_below
 from choque.meshes.triangles import Triangle, normal_axis, seen, segment_meets
 
 OUTSIDE, INSIDE, ON = 0, 1, 2

@@ -10,6 +10,7 @@ import numpy as np
 from choque._core import check
 from choque._core import threads as _pool
 from choque._core.kernel import kernel
+from choque._core.tree import WIDTH
 from choque._core.types import F64, Bools
 from choque._core.vector import point_of
 from choque.errors import InvalidInput
@@ -18,7 +19,7 @@ from choque.meshes._distance import least_distances
 from choque.meshes._inside import INSIDE, place_point
 from choque.meshes._mesh import Mesh, surfaces_of
 from choque.meshes.poses import Poses, as_poses, placed
-from choque.meshes.surface import WIDTH, Surface
+from choque.meshes.surface import Surface
 
 SERIAL_POSES = 8  # fewer poses than this are handled by the calling thread
 

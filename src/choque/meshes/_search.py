@@ -14,11 +14,11 @@ from choque._core.emission import Sink
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.pair_keys import pair_key, unpack_pairs
-from choque._core.tree import block_of, entry_of, level_of
+from choque._core.tree import WIDTH, block_of, entry_of, level_of
 from choque._core.types import F32, F64, I32, I64, U8, Integer, Keys
 from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import Poses
-from choque.meshes.surface import WIDTH, Surface, box_around, float_above, float_below, triangle_at
+from choque.meshes.surface import Surface, box_around, float_above, float_below, triangle_at
 from choque.meshes.triangles import (
     are_surely_apart_neighbors,
     intersection_of,
