@@ -8,7 +8,7 @@ from typing import Any
 from choque.errors import UnknownName
 
 # Importing them registers their checks.
-from choque.testing import _checks_answer, _checks_input, _checks_metamorphic, _checks_motion, _checks_threads  # noqa: F401
+from choque.testing import _checks_answer, _checks_input, _checks_motion, _checks_threads  # noqa: F401
 from choque.testing._subject import Check, Factory, broad_phase
 
 
