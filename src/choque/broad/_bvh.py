@@ -281,16 +281,9 @@ def _emit_changes(
     for m in range(first, last):
         begin = written
         i = moving[m]
-        x0, y0, z0 = (
-            min(previous[m, 0], records[i, 0]),
-            min(previous[m, 1], records[i, 1]),
-            min(previous[m, 2], records[i, 2]),
-        )
-        x1, y1, z1 = (
-            max(previous[m, 3], records[i, 3]),
-            max(previous[m, 4], records[i, 4]),
-            max(previous[m, 5], records[i, 5]),
-        )
+        x0, x1 = min(previous[m, 0], records[i, 0]), max(previous[m, 3], records[i, 3])
+        y0, y1 = min(previous[m, 1], records[i, 1]), max(previous[m, 4], records[i, 4])
+        z0, z1 = min(previous[m, 2], records[i, 2]), max(previous[m, 5], records[i, 5])
         stack[0] = entry_of(top, 0)
         depth: Integer = 1
         while depth > 0:

@@ -14,7 +14,7 @@ from choque._core.emission import Sink
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.pair_keys import pair_key, unpack_pairs
-from choque._core.tree import WIDTH, block_of, entry_of, level_of
+from choque._core.tree import WIDTH, block_of, entry_of, level_of, push_bits
 from choque._core.types import F32, F64, I32, I64, U8, Integer, Keys
 from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import Poses
@@ -188,10 +188,7 @@ def _list_near(one: Surface, two: Surface, own: Integer, depth: Integer, scratch
         level, block = level_of(stack[depth]), block_of(stack[depth])
         hits = block_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1)
         if level > 0:
-            while hits != 0:
-                stack[depth] = entry_of(level - 1, block * WIDTH + lowest_bit(hits))
-                depth += 1
-                hits &= hits - 1
+            depth = push_bits(stack, depth, level, block, hits)
             continue
         for i in range(own_count if hits != 0 else 0):
             near = block_hits(
@@ -258,10 +255,7 @@ def _list_own(surface: Surface, own: Integer, depth: Integer, stack: I64, candid
             # Earlier blocks have met this one already.
             start = max((own >> (4 * (level - 1))) - block * WIDTH, 0)
             hits = (hits >> start) << start
-            while hits != 0:
-                stack[depth] = entry_of(level - 1, block * WIDTH + lowest_bit(hits))
-                depth += 1
-                hits &= hits - 1
+            depth = push_bits(stack, depth, level, block, hits)
             continue
         for i in range(own_count):
             y = own * 96 + i
