@@ -16,15 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["BroadPhase", "Counters", "Index", "PairFilter", "Sink", "Structure", "create", "find", "names", "register"]
 
-__getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        "choque._core.counters": "Counters",
-        "choque._core.emission": "Sink",
-        "choque._core.pair_keys": "PairFilter",
-        ".broad_phase": "BroadPhase create",
-        ".index": "Index find names register",
-        ".structure": "Structure",
-    },
-)
+_HOMES = {
+    "choque._core.counters": "Counters",
+    "choque._core.emission": "Sink",
+    "choque._core.pair_keys": "PairFilter",
+    ".broad_phase": "BroadPhase create",
+    ".index": "Index find names register",
+    ".structure": "Structure",
+}
+__getattr__, __dir__ = exporting(__name__, __all__, _HOMES)

@@ -45,18 +45,15 @@ __all__ = [
     "run",
 ]
 
-__getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        ".claims": "Claim Finding",
-        ".design": "Factor",
-        ".result": "Result",
-        ".runs": "compare read report resume run",
-        ".sampling": "Plan",
-        ".studies": "names",
-        ".study": "Metric Study",
-        ".trial": "Trial",
-        ".verdict": "Verdict",
-    },
-)
+_HOMES = {
+    ".claims": "Claim Finding",
+    ".design": "Factor",
+    ".result": "Result",
+    ".runs": "compare read report resume run",
+    ".sampling": "Plan",
+    ".studies": "names",
+    ".study": "Metric Study",
+    ".trial": "Trial",
+    ".verdict": "Verdict",
+}
+__getattr__, __dir__ = exporting(__name__, __all__, _HOMES)

@@ -23,15 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["Clashes", "Distances", "Intersections", "Mesh", "Penetrations", "Report", "Scene"]
 __all__ += ["clearance", "collide", "distance", "intersections", "penetration", "relation"]
 
-__getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        "._clearance": "clearance",
-        "._mesh": "Intersections Mesh intersections",
-        "._queries": "Distances Penetrations collide distance penetration",
-        "._relation": "relation",
-        "._report": "Report",
-        "._scene": "Clashes Scene",
-    },
-)
+_HOMES = {
+    "._clearance": "clearance",
+    "._mesh": "Intersections Mesh intersections",
+    "._queries": "Distances Penetrations collide distance penetration",
+    "._relation": "relation",
+    "._report": "Report",
+    "._scene": "Clashes Scene",
+}
+__getattr__, __dir__ = exporting(__name__, __all__, _HOMES)

@@ -19,15 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["Closest", "Contacts", "Hulls", "Impact", "Kind", "NarrowPhase", "Penetration", "Shapes"]
 __all__ += ["collide", "contacts", "epa", "gjk", "polygons", "solid_names", "time_of_impact"]
 
-__getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        ".convex.impact": "Impact time_of_impact",
-        ".convex.queries": "Closest Penetration collide epa gjk",
-        ".hulls": "Hulls",
-        ".pair": "Contacts",
-        ".phase": "NarrowPhase contacts",
-        ".solids": "solid_names",
-    },
-)
+_HOMES = {
+    ".convex.impact": "Impact time_of_impact",
+    ".convex.queries": "Closest Penetration collide epa gjk",
+    ".hulls": "Hulls",
+    ".pair": "Contacts",
+    ".phase": "NarrowPhase contacts",
+    ".solids": "solid_names",
+}
+__getattr__, __dir__ = exporting(__name__, __all__, _HOMES)

@@ -15,14 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["BodyTable", "Frames", "Poses", "Recorder", "Recording", "Replay", "open", "verify"]
 
-__getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        ".frames": "BodyTable Frames Poses open",
-        ".recorder": "Recorder",
-        ".recording": "Recording",
-        ".replay": "Replay",
-        ".verification": "verify",
-    },
-)
+_HOMES = {
+    ".frames": "BodyTable Frames Poses open",
+    ".recorder": "Recorder",
+    ".recording": "Recording",
+    ".replay": "Replay",
+    ".verification": "verify",
+}
+__getattr__, __dir__ = exporting(__name__, __all__, _HOMES)

@@ -17,14 +17,11 @@ __all__ = ["BodyColumns", "BodyRequest", "BodyScene", "BoxScene", "Camera", "Req
 __all__ += ["bodies", "body_generator", "describe", "find_bodies", "generate", "generator", "names", "parameters"]
 __all__ += ["read", "write"]
 
-__getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        ".columns": "BodyColumns",
-        ".body_scene": "BodyScene Camera bodies body_generator",
-        ".box_scene": "BoxScene generate generator",
-        ".files": "describe find_bodies names parameters read write",
-        ".generators": "BodyRequest Request",
-    },
-)
+_HOMES = {
+    ".columns": "BodyColumns",
+    ".body_scene": "BodyScene Camera bodies body_generator",
+    ".box_scene": "BoxScene generate generator",
+    ".files": "describe find_bodies names parameters read write",
+    ".generators": "BodyRequest Request",
+}
+__getattr__, __dir__ = exporting(__name__, __all__, _HOMES)

@@ -19,14 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Body", "ExtremeVertices", "Lattice", "Overlap", "Scene", "Volume"]
 
-__getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        "._lattice": "Lattice",
-        "._model": "ExtremeVertices",
-        "._scene": "Body Scene",
-        "._volume": "Volume",
-        ".collision": "Overlap",
-    },
-)
+_HOMES = {
+    "._lattice": "Lattice",
+    "._model": "ExtremeVertices",
+    "._scene": "Body Scene",
+    "._volume": "Volume",
+    ".collision": "Overlap",
+}
+__getattr__, __dir__ = exporting(__name__, __all__, _HOMES)

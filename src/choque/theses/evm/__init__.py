@@ -32,15 +32,12 @@ __all__ = [
     "sweep_collides",
 ]
 
-__getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        ".baselines": "DenseMask Octree RunRows",
-        ".pyramid": "Pyramid",
-        ".surface": "covered_surface",
-        ".sweep": "SweepCounters combine sweep_collides",
-        ".trie": "Trie",
-        ".two_phase": "MeshVerdict meshes_collide",
-    },
-)
+_HOMES = {
+    ".baselines": "DenseMask Octree RunRows",
+    ".pyramid": "Pyramid",
+    ".surface": "covered_surface",
+    ".sweep": "SweepCounters combine sweep_collides",
+    ".trie": "Trie",
+    ".two_phase": "MeshVerdict meshes_collide",
+}
+__getattr__, __dir__ = exporting(__name__, __all__, _HOMES)

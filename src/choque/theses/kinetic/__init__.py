@@ -40,16 +40,13 @@ __all__ = [
     "shapes",
 ]
 
-__getattr__, __dir__ = exporting(
-    __name__,
-    __all__,
-    {
-        ".base": "Simulation Statistics",
-        ".billiards": "Billiards Collisions",
-        ".model": "Model",
-        ".selector": "recommend",
-        ".simulation": "create_simulation",
-        ".sorted_list": "SortedList",
-        ".touching": "ContactSpan contacts",
-    },
-)
+_HOMES = {
+    ".base": "Simulation Statistics",
+    ".billiards": "Billiards Collisions",
+    ".model": "Model",
+    ".selector": "recommend",
+    ".simulation": "create_simulation",
+    ".sorted_list": "SortedList",
+    ".touching": "ContactSpan contacts",
+}
+__getattr__, __dir__ = exporting(__name__, __all__, _HOMES)
