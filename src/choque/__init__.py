@@ -15,28 +15,10 @@ from choque._core import __version__ as __version__
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque import (
-        bounds,
-        boxes,
-        broad,
-        dynamics,
-        errors,
-        files,
-        gpu,
-        interest,
-        kinetic,
-        lab,
-        meshes,
-        narrow,
-        neighbors,
-        record,
-        scale,
-        scene,
-        studio,
-        testing,
-        volumes,
-        world,
-    )
+    from choque import bounds, boxes, broad, dynamics, errors, files, gpu, interest, kinetic, lab
+
+    # isort: split
+    from choque import meshes, narrow, neighbors, record, scale, scene, studio, testing, volumes, world
     from choque._join import join
     from choque._pairs import explain, pairs
     from choque.meshes import Mesh

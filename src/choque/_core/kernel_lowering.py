@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 from llvmlite import ir
 from llvmlite.ir.instructions import ExtractValue, InsertValue, LoadInstr
@@ -30,14 +30,8 @@ DATA, SHAPE = 4, 5
 """Places of the address and of the shape in Numba's structure of an array."""
 
 NUMBERS = (types.Integer, types.Float, types.Boolean)
-COMPARISONS = {
-    operator.lt: "<",
-    operator.le: "<=",
-    operator.gt: ">",
-    operator.ge: ">=",
-    operator.eq: "==",
-    operator.ne: "!=",
-}
+COMPARISONS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
+COMPARISONS |= {operator.eq: "==", operator.ne: "!="}
 INTEGERS = {operator.add: "add", operator.sub: "sub", operator.mul: "mul"}
 FLOATS = {operator.add: "fadd", operator.sub: "fsub", operator.mul: "fmul", operator.truediv: "fdiv"}
 
@@ -81,15 +75,6 @@ def remove_unused(function: Any) -> None:
         block.instructions[:] = kept[::-1]
 
 
-class Loop(NamedTuple):
-    """A loop over a range: where the next number is kept, the end and the step."""
-
-    iterator: Any
-    following: Any
-    stop: Any
-    step: Any
-
-
 class KernelLower(Lower):
     """Translates a function that counts no references.
 
@@ -103,7 +88,8 @@ class KernelLower(Lower):
         assigned = Counter(each.target.name for each in statements if type(each) is numba_ir.Assign)
         self._once = {name for name, count in assigned.items() if count == 1}
         self._known: dict[str, Any] = {}  # their values; of a tuple of integers, a list of them
-        self._loops: dict[int, Loop] = {}
+        # of loops over ranges, by the id of the iterator: itself, where the next number is kept, the end and the step
+        self._loops: dict[int, tuple[Any, Any, Any, Any]] = {}
 
     def setup_function(self, fndesc: Any) -> None:
         """Begin the function."""
@@ -318,19 +304,18 @@ class KernelLower(Lower):
         following = alloca_once(builder, start.type)
         builder.store(start, following)
         iterator = self._structure(resty)  # a name alone: nothing is read from it
-        self._loops[id(iterator)] = Loop(iterator, following, stop, step)
+        self._loops[id(iterator)] = iterator, following, stop, step
         return iterator
 
     def _next(self, resty: Any, expr: Any) -> Any:
         """Return the next number of a range, and whether there is one."""
         builder, iterator = self.builder, self.loadvar(expr.value.name)
-        loop = self._loops.get(id(iterator))
-        if loop is None:
+        if id(iterator) not in self._loops:
             return super().lower_expr(resty, expr)
-        number = builder.load(loop.following)
-        is_within = builder.icmp_signed("<" if loop.step.constant > 0 else ">", number, loop.stop)
-        after = builder.add(number, loop.step, flags=["nsw"] if loop.step.constant == 1 else [])
-        builder.store(after, loop.following)
+        _, following, stop, step = self._loops[id(iterator)]
+        number = builder.load(following)
+        is_within = builder.icmp_signed("<" if step.constant > 0 else ">", number, stop)
+        builder.store(builder.add(number, step, flags=["nsw"] if step.constant == 1 else []), following)
         return self._structure(resty, number, is_within)
 
 

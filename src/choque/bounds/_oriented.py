@@ -7,20 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._core import check
+from choque._core import check, rounding
 from choque._core.kernel import helper, inline, kernel
-from choque._core.rounding import (
-    SMALLEST,
-    add_down,
-    add_up,
-    dot_down,
-    dot_up,
-    move_point,
-    multiply_up,
-    narrow_down,
-    narrow_up,
-    outer_distance,
-)
 from choque._core.types import F64, I32, Bools, Floats, Rows
 from choque.bounds._bounds import Bounds, Boxes
 from choque.bounds._oriented_fit import choose_axes
@@ -79,7 +67,7 @@ def _are_separated(scratch: F64, x: float, y: float, z: float, closed: bool) -> 
     for axis in range(6):
         u, v, w = scratch[axis, 0], scratch[axis, 1], scratch[axis, 2]
         gap = _gap(scratch, u, v, w, x, y, z)
-        if gap > margin * (abs(u) + abs(v) + abs(w)) + SMALLEST or (gap >= 0 and not closed):
+        if gap > margin * (abs(u) + abs(v) + abs(w)) + rounding.SMALLEST or (gap >= 0 and not closed):
             return True
     for i in range(3):
         p, q, r = scratch[i, 0], scratch[i, 1], scratch[i, 2]
@@ -87,7 +75,7 @@ def _are_separated(scratch: F64, x: float, y: float, z: float, closed: bool) -> 
             s, t, o = scratch[j, 0], scratch[j, 1], scratch[j, 2]
             u, v, w = q * o - r * t, r * s - p * o, p * t - q * s
             gap = _gap(scratch, u, v, w, x, y, z)
-            if gap > margin * (abs(u) + abs(v) + abs(w)) + SMALLEST:
+            if gap > margin * (abs(u) + abs(v) + abs(w)) + rounding.SMALLEST:
                 return True
     return False
 
@@ -152,7 +140,7 @@ class OrientedBoxes(Bounds):
         center = np.empty((len(axes), size), flat.dtype)
         half = np.empty((len(axes), size))
         _enclose_oriented(flat, rows, axes, center, half)
-        return cls.unchecked(center, narrow_up(half, flat.dtype), axes)
+        return cls.unchecked(center, rounding.narrow_up(half, flat.dtype), axes)
 
     @classmethod
     def from_boxes(cls, boxes: Boxes) -> Self:
@@ -162,25 +150,25 @@ class OrientedBoxes(Bounds):
         _orient_boxes(boxes.lower, boxes.upper, center, half)
         axes = np.zeros((*center.shape, boxes.dimension), boxes.dtype)
         axes[:] = np.eye(boxes.dimension)
-        return cls.unchecked(center, narrow_up(half, boxes.dtype), axes)
+        return cls.unchecked(center, rounding.narrow_up(half, boxes.dtype), axes)
 
     def boxes(self) -> Boxes:
         """Return the smallest axis-aligned boxes around the oriented ones, rounded outward."""
         lower, upper = np.empty(self.center.shape), np.empty(self.center.shape)
         _box_oriented(self.center, self.half, self.axes, lower, upper)
-        return Boxes.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+        return Boxes.unchecked(rounding.narrow_down(lower, self.dtype), rounding.narrow_up(upper, self.dtype))
 
     def _moved(self, rotation: F64, translation: F64) -> Self:
         center, axes = np.empty_like(self.center), np.empty_like(self.axes)
         half = np.empty(self.half.shape)
         _move_oriented(self.center, self.half, self.axes, rotation, translation, center, half, axes)
-        return self.unchecked(center, narrow_up(half, self.dtype), axes)
+        return self.unchecked(center, rounding.narrow_up(half, self.dtype), axes)
 
     def _swept(self, way: F64) -> Self:
         """Return the box along the same axes around the start and the end of each one."""
         center, half = np.empty_like(self.center), np.empty(self.half.shape)
         _sweep_oriented(self.center, self.half, self.axes, np.ascontiguousarray(way), center, half)
-        return self.unchecked(center, narrow_up(half, self.dtype), self.axes)
+        return self.unchecked(center, rounding.narrow_up(half, self.dtype), self.axes)
 
     def _operands(self) -> Frames:
         """Return boxes of space; a rectangle becomes a box of unit height, which only the plane separates."""
@@ -200,9 +188,11 @@ def _box_oriented(center: Floats, half: Floats, axes: Floats, lower: F64, upper:
         for axis in range(center.shape[1]):
             reach = 0.0
             for edge in range(center.shape[1]):
-                reach = add_up(reach, multiply_up(abs(np.float64(axes[row, edge, axis])), np.float64(half[row, edge])))
-            lower[row, axis] = add_down(np.float64(center[row, axis]), -reach)
-            upper[row, axis] = add_up(np.float64(center[row, axis]), reach)
+                reach = rounding.add_up(
+                    reach, rounding.multiply_up(abs(np.float64(axes[row, edge, axis])), np.float64(half[row, edge]))
+                )
+            lower[row, axis] = rounding.add_down(np.float64(center[row, axis]), -reach)
+            upper[row, axis] = rounding.add_up(np.float64(center[row, axis]), reach)
 
 
 @kernel
@@ -214,7 +204,7 @@ def _orient_boxes(lower: Floats, upper: Floats, center: Floats, half: F64) -> No
             if np.isfinite(low) and np.isfinite(high):
                 center[row, axis] = 0.5 * low + 0.5 * high
                 middle = np.float64(center[row, axis])
-                half[row, axis] = max(outer_distance(middle, low), outer_distance(middle, high))
+                half[row, axis] = max(rounding.outer_distance(middle, low), rounding.outer_distance(middle, high))
             else:
                 center[row, axis] = 0
                 half[row, axis] = np.inf
@@ -239,12 +229,12 @@ def _move_oriented(
     for row in range(len(center)):
         turn = rotation[row if len(rotation) > 1 else 0]
         shift = translation[row if len(translation) > 1 else 0]
-        error = move_point(center[row], turn, shift, moved_center[row])
+        error = rounding.move_point(center[row], turn, shift, moved_center[row])
         for edge in range(center.shape[1]):
-            bent = move_point(axes[row, edge], turn, nowhere, moved_axes[row, edge])
-            error = add_up(error, multiply_up(bent, np.float64(half[row, edge])))
+            bent = rounding.move_point(axes[row, edge], turn, nowhere, moved_axes[row, edge])
+            error = rounding.add_up(error, rounding.multiply_up(bent, np.float64(half[row, edge])))
         for edge in range(center.shape[1]):
-            moved_half[row, edge] = add_up(np.float64(half[row, edge]), 2 * error)
+            moved_half[row, edge] = rounding.add_up(np.float64(half[row, edge]), 2 * error)
 
 
 @kernel
@@ -265,15 +255,15 @@ def _sweep_oriented(
             moved_center[row, axis] = center[row, axis] + 0.5 * way[row, axis]
             stored, start = np.float64(moved_center[row, axis]), np.float64(center[row, axis])
             offset[axis] = 0.5 * way[row, axis]
-            near = outer_distance(add_up(start, offset[axis]), stored)
-            far = outer_distance(add_down(start, offset[axis]), stored)
-            lost = add_up(lost, max(near, far))
-            length = add_up(length, abs(offset[axis]))
+            near = rounding.outer_distance(rounding.add_up(start, offset[axis]), stored)
+            far = rounding.outer_distance(rounding.add_down(start, offset[axis]), stored)
+            lost = rounding.add_up(lost, max(near, far))
+            length = rounding.add_up(length, abs(offset[axis]))
         for edge in range(size):
             frame = axes[row, edge]
-            along = max(dot_up(frame, offset), -dot_down(frame, offset))
-            along = add_up(along, multiply_up(2 * _skew(axes[row], edge), length))
-            moved_half[row, edge] = add_up(np.float64(half[row, edge]), add_up(along, 2 * lost))
+            along = max(rounding.dot_up(frame, offset), -rounding.dot_down(frame, offset))
+            along = rounding.add_up(along, rounding.multiply_up(2 * _skew(axes[row], edge), length))
+            moved_half[row, edge] = rounding.add_up(np.float64(half[row, edge]), rounding.add_up(along, 2 * lost))
 
 
 @kernel
@@ -297,12 +287,12 @@ def _enclose_oriented(flat: Floats, starts: Rows, axes: Floats, center: Floats, 
                 for other in range(dimension):
                     offset[other] = np.float64(points[point, other]) - np.float64(center[row, other])
                     size += abs(offset[other] * frame[axis, other])
-                along = max(dot_up(frame[axis], offset), -dot_down(frame[axis], offset))
+                along = max(rounding.dot_up(frame[axis], offset), -rounding.dot_down(frame[axis], offset))
                 reach = max(reach, along + EPSILON * size)
             half[row, axis] = reach
             longest = max(longest, reach)
         for axis in range(dimension):
-            half[row, axis] = add_up(half[row, axis], multiply_up(2 * _skew(frame, axis), longest))
+            half[row, axis] = rounding.add_up(half[row, axis], rounding.multiply_up(2 * _skew(frame, axis), longest))
 
 
 @helper
@@ -311,9 +301,9 @@ def _skew(frame: Floats, axis: int) -> float:
     skew = 0.0
     for other in range(len(frame)):
         wanted = 1.0 if axis == other else 0.0
-        more = add_up(dot_up(frame[axis], frame[other]), -wanted)
-        less = add_up(wanted, -dot_down(frame[axis], frame[other]))
-        skew = add_up(skew, max(more, less))
+        more = rounding.add_up(rounding.dot_up(frame[axis], frame[other]), -wanted)
+        less = rounding.add_up(wanted, -rounding.dot_down(frame[axis], frame[other]))
+        skew = rounding.add_up(skew, max(more, less))
     return skew
 
 

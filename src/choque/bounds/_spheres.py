@@ -7,19 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._core import check
+from choque._core import check, rounding
 from choque._core.kernel import kernel
-from choque._core.rounding import (
-    add_down,
-    add_up,
-    length_up,
-    move_point,
-    multiply_up,
-    narrow_down,
-    narrow_up,
-    outer_distance,
-    stretch_up,
-)
 from choque._core.types import F64, I32, Bools, Floats, Rows
 from choque.bounds._bounds import Bounds, Boxes
 
@@ -96,7 +85,7 @@ class Spheres(Bounds):
         center = 0.5 * around.lower + 0.5 * around.upper
         radius = np.empty(len(center))
         _fit_spheres(flat, rows, center, radius)
-        return cls.unchecked(center, narrow_up(radius, flat.dtype))
+        return cls.unchecked(center, rounding.narrow_up(radius, flat.dtype))
 
     def _operands(self) -> Balls:
         return Balls(self.center, self.radius)
@@ -106,19 +95,19 @@ class Spheres(Bounds):
         lower = np.empty(self.center.shape)
         upper = np.empty(self.center.shape)
         _box_spheres(self.center, self.radius, lower, upper)
-        return Boxes.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+        return Boxes.unchecked(rounding.narrow_down(lower, self.dtype), rounding.narrow_up(upper, self.dtype))
 
     def _moved(self, rotation: F64, translation: F64) -> Self:
         center = np.empty_like(self.center)
         radius = np.empty(len(self))
         _move_spheres(self.center, self.radius, rotation, translation, center, radius)
-        return self.unchecked(center, narrow_up(radius, self.dtype))
+        return self.unchecked(center, rounding.narrow_up(radius, self.dtype))
 
     def _swept(self, way: F64) -> Self:
         """Return the sphere around the capsule that each one sweeps, centred halfway."""
         center, radius = np.empty_like(self.center), np.empty(len(self))
         _sweep_spheres(self.center, self.radius, np.ascontiguousarray(way), center, radius)
-        return self.unchecked(center, narrow_up(radius, self.dtype))
+        return self.unchecked(center, rounding.narrow_up(radius, self.dtype))
 
 
 @kernel
@@ -149,16 +138,16 @@ def _fit_spheres(flat: Floats, starts: Rows, center: Floats, radius: F64) -> Non
         radius[row] = 0.0
         for point in range(starts[row], starts[row + 1]):
             for axis in range(dimension):
-                offset[axis] = outer_distance(np.float64(flat[point, axis]), np.float64(center[row, axis]))
-            radius[row] = max(radius[row], length_up(offset))
+                offset[axis] = rounding.outer_distance(np.float64(flat[point, axis]), np.float64(center[row, axis]))
+            radius[row] = max(radius[row], rounding.length_up(offset))
 
 
 @kernel
 def _box_spheres(center: Floats, radius: Floats, lower: F64, upper: F64) -> None:
     for row in range(len(center)):
         for axis in range(center.shape[1]):
-            lower[row, axis] = add_down(np.float64(center[row, axis]), -np.float64(radius[row]))
-            upper[row, axis] = add_up(np.float64(center[row, axis]), np.float64(radius[row]))
+            lower[row, axis] = rounding.add_down(np.float64(center[row, axis]), -np.float64(radius[row]))
+            upper[row, axis] = rounding.add_up(np.float64(center[row, axis]), np.float64(radius[row]))
 
 
 @kernel
@@ -168,8 +157,10 @@ def _move_spheres(
     for row in range(len(center)):
         turn = rotation[row if len(rotation) > 1 else 0]
         shift = translation[row if len(translation) > 1 else 0]
-        error = move_point(center[row], turn, shift, moved_center[row])
-        moved_radius[row] = add_up(multiply_up(stretch_up(turn), np.float64(radius[row])), error)
+        error = rounding.move_point(center[row], turn, shift, moved_center[row])
+        moved_radius[row] = rounding.add_up(
+            rounding.multiply_up(rounding.stretch_up(turn), np.float64(radius[row])), error
+        )
 
 
 @kernel
@@ -179,8 +170,8 @@ def _sweep_spheres(center: Floats, radius: Floats, way: F64, middle: Floats, rea
         for axis in range(center.shape[1]):
             middle[row, axis] = center[row, axis] + 0.5 * way[row, axis]
             stored = np.float64(middle[row, axis])
-            start[axis] = outer_distance(np.float64(center[row, axis]), stored)
-            there = add_up(np.float64(center[row, axis]), way[row, axis])
-            nearly = add_down(np.float64(center[row, axis]), way[row, axis])
-            end[axis] = max(outer_distance(there, stored), outer_distance(nearly, stored))
-        reach[row] = add_up(np.float64(radius[row]), max(length_up(start), length_up(end)))
+            start[axis] = rounding.outer_distance(np.float64(center[row, axis]), stored)
+            there = rounding.add_up(np.float64(center[row, axis]), way[row, axis])
+            nearly = rounding.add_down(np.float64(center[row, axis]), way[row, axis])
+            end[axis] = max(rounding.outer_distance(there, stored), rounding.outer_distance(nearly, stored))
+        reach[row] = rounding.add_up(np.float64(radius[row]), max(rounding.length_up(start), rounding.length_up(end)))

@@ -23,31 +23,23 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.registry import Registry
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
+from choque.files import box_arrays
 from choque.files.atomic import replacing
-from choque.files.box_arrays import (
-    BoxArrays,
-    FrameStore,
-    boxes_from_table,
-    check_boxes,
-    check_frame,
-    column_names,
-    float_type,
-)
 from choque.files.budget import check_size
 from choque.files.csv_table import read_csv, write_table
 from choque.files.csv_table import write_columns as write_csv_columns
 from choque.files.parquet_boxes import box_columns, column_type, pyarrow
 from choque.files.source import NUMBER_MEMORY, check_suffix, lower_suffix, naming_damage, require_signature
 
-BoxesReader: TypeAlias = Callable[[Path], BoxArrays]
-FramesWriter: TypeAlias = Callable[[Path, str, int, BoxArrays, Iterable[BoxArrays]], None]
+BoxesReader: TypeAlias = Callable[[Path], box_arrays.BoxArrays]
+FramesWriter: TypeAlias = Callable[[Path, str, int, box_arrays.BoxArrays, Iterable[box_arrays.BoxArrays]], None]
 TableWriter: TypeAlias = Callable[[Path, list[str], NDArray[Any]], None]
 
 
 class FrameFormat(NamedTuple):
     """A format of many frames: how a file is mapped, and how frames are streamed to it."""
 
-    open: Callable[[Path], FrameStore]
+    open: Callable[[Path], box_arrays.FrameStore]
     write: FramesWriter
 
 
@@ -61,7 +53,7 @@ ZIP_MEMBER_HEADER = struct.Struct("<26xHH")
 """Header of a member of a zip archive; it ends with the lengths of the two parts that follow it."""
 
 
-def read_boxes(path: str | os.PathLike[str], *, frame: int = 0) -> BoxArrays:
+def read_boxes(path: str | os.PathLike[str], *, frame: int = 0) -> box_arrays.BoxArrays:
     """Read lower and upper bounds, each (n, d) and C-contiguous, with d = 2 or 3.
 
     =============  ======================================================================================
@@ -83,7 +75,7 @@ def read_boxes(path: str | os.PathLike[str], *, frame: int = 0) -> BoxArrays:
     if suffix in FRAME_FORMATS:
         return open_boxes(path).frame(frame)
     check_suffix(path, suffix, [*READERS, *FRAME_FORMATS], "boxes")
-    check_frame(frame, 1)
+    box_arrays.check_frame(frame, 1)
     return READERS[suffix](path)
 
 
@@ -94,10 +86,10 @@ def write_boxes(path: str | os.PathLike[str], lower: ArrayLike, upper: ArrayLike
     """
     suffix = lower_suffix(path)
     if suffix in TABLE_WRITERS:
-        sides = check_boxes(lower, upper)
-        TABLE_WRITERS[suffix](Path(path), column_names(sides[0].shape[1]), np.concatenate(sides, axis=1))
+        sides = box_arrays.check_boxes(lower, upper)
+        TABLE_WRITERS[suffix](Path(path), box_arrays.column_names(sides[0].shape[1]), np.concatenate(sides, axis=1))
     elif suffix == ".npz":  # without an axis of frames
-        sides = check_boxes(lower, upper)
+        sides = box_arrays.check_boxes(lower, upper)
         with replacing(path) as handle:
             np.savez(handle, lower=sides[0], upper=sides[1])
     elif suffix in FRAME_FORMATS:
@@ -106,7 +98,7 @@ def write_boxes(path: str | os.PathLike[str], lower: ArrayLike, upper: ArrayLike
         raise UnknownName("format for boxes", suffix, {*TABLE_WRITERS, *FRAME_FORMATS})
 
 
-def open_boxes(path: str | os.PathLike[str]) -> FrameStore:
+def open_boxes(path: str | os.PathLike[str]) -> box_arrays.FrameStore:
     """Map the frames of a NumPy ``.npz`` or Broadmark ``.aabbs`` file; only requested frames are read."""
     path = Path(path)
     suffix = lower_suffix(path)
@@ -133,14 +125,14 @@ def write_frames(
     form.write(path, path.stem if name is None else name, frame_count, first, chain([first], coming))
 
 
-def _checked_frames(frames: Iterable[tuple[ArrayLike, ArrayLike]], frame_count: int) -> Iterator[BoxArrays]:
+def _checked_frames(frames: Iterable[tuple[ArrayLike, ArrayLike]], frame_count: int) -> Iterator[box_arrays.BoxArrays]:
     """Yield the frames as arrays of one shape and type, exactly ``frame_count`` of them, at least one."""
     if frame_count < 1:
         raise InvalidInput(f"frame_count is {frame_count}; a scene has at least one frame.")
-    like: BoxArrays | None = None
+    like: box_arrays.BoxArrays | None = None
     seen = 0
     for lower, upper in frames:
-        boxes = check_boxes(lower, upper)
+        boxes = box_arrays.check_boxes(lower, upper)
         like = like or boxes
         if seen == frame_count:
             raise InvalidInput(f"More than the {frame_count} frames of frame_count were given.")
@@ -187,13 +179,13 @@ def write_columns(path: str | os.PathLike[str], columns: dict[str, NDArray[Any]]
 # NumPy
 
 
-def _read_npy(path: Path) -> BoxArrays:
+def _read_npy(path: Path) -> box_arrays.BoxArrays:
     """Read boxes from an array of shape (n, 2·d), lower columns first, or (n, 2, d)."""
     require_signature(path, NPY_SIGNATURE, "a NumPy array")
     with naming_damage(path):
         # A mapped array is checked against the length of the file before memory is allocated.
         table = np.load(path, mmap_mode="r", allow_pickle=False)
-    return boxes_from_table(table, path)
+    return box_arrays.boxes_from_table(table, path)
 
 
 def _write_npy(path: Path, names: list[str], table: NDArray[Any]) -> None:  # noqa: ARG001
@@ -202,7 +194,7 @@ def _write_npy(path: Path, names: list[str], table: NDArray[Any]) -> None:  # no
         np.save(handle, table, allow_pickle=False)
 
 
-def _open_npz(path: Path) -> FrameStore:
+def _open_npz(path: Path) -> box_arrays.FrameStore:
     """Map the frames of ``path``; the scene is named after the file if the archive has no name."""
     require_signature(path, b"PK", "a NumPy archive")
     with naming_damage(path), zipfile.ZipFile(path) as archive:
@@ -214,10 +206,12 @@ def _open_npz(path: Path) -> FrameStore:
             present = ", ".join(map(repr, sorted(members))) or "nothing"
             raise UnreadableFile(f"The file {path} has no array {key!r}; it holds {present}.")
     name = str(arrays["name"]) if "name" in arrays else path.stem
-    return FrameStore(name, *_npz_sides(path, arrays["lower"], arrays["upper"]))
+    return box_arrays.FrameStore(name, *_npz_sides(path, arrays["lower"], arrays["upper"]))
 
 
-def _write_npz_frames(path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]) -> None:
+def _write_npz_frames(
+    path: Path, name: str, frame_count: int, first: box_arrays.BoxArrays, frames: Iterable[box_arrays.BoxArrays]
+) -> None:
     """Stream ``frame_count`` frames, each like ``first``, with one frame in memory at a time."""
     header = {
         "descr": np.lib.format.dtype_to_descr(first[0].dtype),
@@ -269,10 +263,10 @@ def _npz_header(handle: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]
     return np.lib.format.read_array_header_2_0(handle)
 
 
-def _npz_sides(path: Path, lower: NDArray[Any], upper: NDArray[Any]) -> BoxArrays:
+def _npz_sides(path: Path, lower: NDArray[Any], upper: NDArray[Any]) -> box_arrays.BoxArrays:
     """Check both sides and give them a first axis of frames."""
     for key, side in (("lower", lower), ("upper", upper)):
-        if float_type(side.dtype) is None:
+        if box_arrays.float_type(side.dtype) is None:
             raise UnreadableFile(f"In {path}, {key!r} holds values of type {side.dtype}; real numbers are needed.")
     frames = (lower[np.newaxis], upper[np.newaxis]) if lower.ndim == upper.ndim == 2 else (lower, upper)
     shape = frames[0].shape
@@ -287,7 +281,7 @@ def _npz_sides(path: Path, lower: NDArray[Any], upper: NDArray[Any]) -> BoxArray
 # Parquet
 
 
-def _read_parquet(path: Path) -> BoxArrays:
+def _read_parquet(path: Path) -> box_arrays.BoxArrays:
     """Read boxes from columns of usual names, in any order, or from the ``bbox`` of GeoParquet."""
     require_signature(path, b"PAR1", "a Parquet table")
     parquet = pyarrow("pyarrow.parquet")
@@ -300,7 +294,7 @@ def _read_parquet(path: Path) -> BoxArrays:
     for name in wanted:
         if missing_count := table.column(name).null_count:
             raise UnreadableFile(f"In {path}, the column {name!r} has {missing_count} missing values.")
-    return boxes_from_table(np.column_stack([table.column(name).to_numpy() for name in wanted]), path)
+    return box_arrays.boxes_from_table(np.column_stack([table.column(name).to_numpy() for name in wanted]), path)
 
 
 def arrow_columns(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:

@@ -18,18 +18,7 @@ import numpy as np
 
 from choque._core.kernel import forceinline, helper
 from choque._core.types import F64, I32, I64, U8, Integer
-from choque.kinetic.certificates import (
-    EMPTY,
-    Motion,
-    Paths,
-    certify,
-    certify_around,
-    failure_time,
-    following,
-    graze_time,
-    preceding,
-    wall_time,
-)
+from choque.kinetic import certificates
 from choque.kinetic.heap import Queue, reschedule
 
 REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = range(4)  # what `advance` returns
@@ -66,7 +55,7 @@ class EventBuffer(NamedTuple):
 
 @helper
 def advance(
-    until: float, mode: Integer, tolerance: float, motion: Motion, journal: Journal, events: EventBuffer
+    until: float, mode: Integer, tolerance: float, motion: certificates.Motion, journal: Journal, events: EventBuffer
 ) -> int:
     """Handle every certificate that fails up to ``until``, or up to where ``mode`` stops."""
     clock, totals = journal.clock, journal.totals
@@ -131,14 +120,14 @@ def advance_plain(
         until,
         mode,
         tolerance,
-        Motion(paths, order, rank, walls, pressed, Queue(due, heap, place), closed, paired, curved),
+        certificates.Motion(paths, order, rank, walls, pressed, Queue(due, heap, place), closed, paired, curved),
         Journal(clock, totals, instant, picks),
         EventBuffer(times, kinds, pairs),
     )
 
 
 @forceinline
-def _exchange(motion: Motion, journal: Journal, now: float) -> None:
+def _exchange(motion: certificates.Motion, journal: Journal, now: float) -> None:
     """Exchange the two neighbours whose certificate fails first and schedule the three slots they now touch."""
     order, rank, queue = motion.order, motion.rank, motion.queue
     totals, instant = journal.totals, journal.instant
@@ -146,7 +135,7 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
     certificate = np.int64(queue.heap[0])
     axis = np.int64(certificate >= count) + np.int64(certificate >= 2 * count)
     slot = certificate - axis * count
-    after = following(order, axis, slot)
+    after = certificates.following(order, axis, slot)
     left, right = np.int64(order[axis, slot]), np.int64(order[axis, after])
     a, b = left >> 1, right >> 1
     mixed = motion.paired and (left ^ right) & 1 == 1 and a != b
@@ -155,24 +144,24 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
     instant[row, 3] = (min(a, b) << 32) | max(a, b) if mixed else -1
     again = math.inf
     if motion.curved:
-        time = failure_time(motion, axis, left, right, now)
+        time = certificates.failure_time(motion, axis, left, right, now)
         if time > now:
             instant[row, 0] = -1 - certificate  # they only touch
             reschedule(queue, certificate, time)
             return
-        again = failure_time(motion, axis, right, left, now)
+        again = certificates.failure_time(motion, axis, right, left, now)
     order[axis, slot], order[axis, after] = right, left
     rank[axis, right], rank[axis, left] = slot, after
     reschedule(queue, certificate, again)
-    scheduled = certify(motion, axis, preceding(order, axis, slot), now)
-    scheduled += certify(motion, axis, after, now)
+    scheduled = certificates.certify(motion, axis, certificates.preceding(order, axis, slot), now)
+    scheduled += certificates.certify(motion, axis, after, now)
     totals[SCHEDULED] += scheduled + (again < math.inf)
     totals[EXCHANGES] += 1
     totals[MIXED] += mixed
 
 
 @helper
-def _bounce(motion: Motion, journal: Journal, now: float) -> None:
+def _bounce(motion: certificates.Motion, journal: Journal, now: float) -> None:
     """Reflect the body that reaches a wall first and schedule every certificate that this changes."""
     paths, walls, totals, instant = motion.paths, motion.walls, journal.totals, journal.instant
     slots, bodies = motion.order.size, motion.rank.shape[1] // 2
@@ -186,7 +175,7 @@ def _bounce(motion: Motion, journal: Journal, now: float) -> None:
         paths[axis, end, 0] += (paths[axis, end, 1] + paths[axis, end, 2] * step) * step
         paths[axis, end, 1] = -(paths[axis, end, 1] + 2.0 * paths[axis, end, 2] * step)
         paths[axis, end, 3] = now
-    time = wall_time(paths, axis, row, walls, now)
+    time = certificates.wall_time(paths, axis, row, walls, now)
     if time <= now or _is_pressed(paths, axis, row):
         # It rests there until it gets another velocity.
         motion.pressed[axis, row] = paths[axis, 2 * row, 2]
@@ -197,11 +186,11 @@ def _bounce(motion: Motion, journal: Journal, now: float) -> None:
         time = math.inf
     reschedule(motion.queue, certificate, time)
     for end in range(2 * row, 2 * row + 2):
-        certify_around(motion, axis, end, now)
+        certificates.certify_around(motion, axis, end, now)
 
 
 @helper
-def _is_pressed(paths: Paths, axis: Integer, row: Integer) -> bool:
+def _is_pressed(paths: certificates.Paths, axis: Integer, row: Integer) -> bool:
     """Return whether a body that was reflected just now cannot leave the wall by more than the rounding of its place.
 
     Without this limit, a body that rounding lifts by a hair would bounce more often than any run could follow.
@@ -212,7 +201,7 @@ def _is_pressed(paths: Paths, axis: Integer, row: Integer) -> bool:
 
 
 @helper
-def _add_touches(motion: Motion, journal: Journal) -> bool:
+def _add_touches(motion: certificates.Motion, journal: Journal) -> bool:
     """Write a row for each upper and lower end that touch at the open instant without passing. Return False if full.
 
     All end points at the coordinate of a meeting are compared: those between two that touch may pass both of them, or
@@ -232,12 +221,12 @@ def _add_touches(motion: Motion, journal: Journal) -> bool:
             continue  # the exchanges of one meeting follow each other
         axis, first, last = certificate // count, slot, slot
         while True:
-            before = preceding(order, axis, first)
+            before = certificates.preceding(order, axis, first)
             if before < 0 or not _are_near(paths, axis, end, np.int64(order[axis, before]), journal.clock[1]):
                 break
             first = before
         while True:
-            after = following(order, axis, last)
+            after = certificates.following(order, axis, last)
             if after == count or not _are_near(paths, axis, end, np.int64(order[axis, after]), journal.clock[1]):
                 break
             last = after
@@ -245,9 +234,13 @@ def _add_touches(motion: Motion, journal: Journal) -> bool:
             upper = np.int64(order[axis, place])
             for other in range(place + 1, last + 1):
                 lower = np.int64(order[axis, other])
-                if upper == EMPTY or upper & 1 == 0 or lower & 1 == 1 or upper >> 1 == lower >> 1:
+                if upper == certificates.EMPTY or upper & 1 == 0 or lower & 1 == 1 or upper >> 1 == lower >> 1:
                     continue  # an empty slot has all bits set, as an upper end has its last
-                if not journal.clock[1] <= graze_time(paths, axis, upper, lower, -math.inf) <= journal.clock[0]:
+                if (
+                    not journal.clock[1]
+                    <= certificates.graze_time(paths, axis, upper, lower, -math.inf)
+                    <= journal.clock[0]
+                ):
                     continue
                 line = totals[ROWS]
                 if line == journal.instant.shape[0]:
@@ -260,7 +253,7 @@ def _add_touches(motion: Motion, journal: Journal) -> bool:
 
 
 @helper
-def _are_near(paths: Paths, axis: Integer, one: Integer, other: Integer, time: float) -> bool:
+def _are_near(paths: certificates.Paths, axis: Integer, one: Integer, other: Integer, time: float) -> bool:
     """Return whether two end points are at the same coordinate at a time, but for rounding."""
     steps = time - paths[axis, one, 3], time - paths[axis, other, 3]
     moved = paths[axis, one, 1] * steps[0], paths[axis, other, 1] * steps[1]
@@ -271,7 +264,7 @@ def _are_near(paths: Paths, axis: Integer, one: Integer, other: Integer, time: f
 
 
 @helper
-def _close(motion: Motion, journal: Journal, events: EventBuffer) -> bool:
+def _close(motion: certificates.Motion, journal: Journal, events: EventBuffer) -> bool:
     """Close an instant: count its meetings and write the pairs that began and ended. Return whether a body bounced."""
     rank, totals, instant, picks = motion.rank, journal.totals, journal.instant, journal.picks
     count, slots = motion.order.shape[1], motion.order.size
@@ -333,7 +326,7 @@ def _count_meetings(order: I32, journal: Journal) -> bool:
         last = first
         while last + 1 < chosen:
             axis_at, slot = instant[picks[last], 0] // count, instant[picks[last], 0] % count
-            if instant[picks[last + 1], 0] > axis_at * count + following(order, axis_at, slot):
+            if instant[picks[last + 1], 0] > axis_at * count + certificates.following(order, axis_at, slot):
                 break
             last += 1
         begin = instant[picks[first], 0]
@@ -349,7 +342,7 @@ def _count_meetings(order: I32, journal: Journal) -> bool:
 
 
 @helper
-def _report(first: Integer, last: Integer, motion: Motion, journal: Journal, events: EventBuffer) -> None:
+def _report(first: Integer, last: Integer, motion: certificates.Motion, journal: Journal, events: EventBuffer) -> None:
     """Report the pair of bodies that the exchanges ``picks[first:last]`` belong to, if it began or ended."""
     rank, instant, picks = motion.rank, journal.instant, journal.picks
     count, time = motion.order.shape[1], journal.clock[1]

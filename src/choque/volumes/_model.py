@@ -18,20 +18,10 @@ from choque.volumes._bundles import bundled
 from choque.volumes._lattice import MAX_DISTANCE, check_cells
 from choque.volumes._sections import Sections, extruded, keys_from_boxes, keys_from_mask, open_sections, paint
 from choque.volumes.boolean import combine_keys
-from choque.volumes.keys import (
-    AXES,
-    BITS,
-    LIMIT,
-    Points,
-    VertexKeys,
-    check_order,
-    check_vertices,
-    pack,
-    packed_shift,
-    reorder,
-    unpack,
-    xor_keys,
-)
+from choque.volumes.keys import AXES, BITS, LIMIT, Points, VertexKeys, check_order
+
+# isort: split
+from choque.volumes.keys import check_vertices, pack, packed_shift, reorder, unpack, xor_keys
 
 LatticePoint: TypeAlias = tuple[int, ...]
 

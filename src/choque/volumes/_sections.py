@@ -23,19 +23,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.types import I32, I64, U8, Bools
-from choque.volumes.keys import (
-    AXES,
-    BITS,
-    LINE_MASK,
-    PLANE_MASK,
-    Points,
-    VertexKeys,
-    group_end,
-    merge_xor,
-    odd_ones_out,
-    pack,
-    reorder,
-)
+from choque.volumes import keys as cell_keys
 
 SectionArrays: TypeAlias = tuple[I32, I32, I32]  # slabs, strips and ends
 
@@ -57,7 +45,7 @@ class Sections(NamedTuple):
         """Size of the three arrays [bytes]."""
         return self.slabs.nbytes + self.strips.nbytes + self.ends.nbytes
 
-    def boxes(self) -> tuple[Points, Points]:
+    def boxes(self) -> tuple[cell_keys.Points, cell_keys.Points]:
         """Return disjoint boxes that fill the solid, sorted: corners (r, 3), columns in the order of the keys.
 
         The ordered union of disjoint boxes of Aguilera (1998): one box for each run.
@@ -69,12 +57,12 @@ class Sections(NamedTuple):
         return lower.astype(np.int64), upper.astype(np.int64)
 
 
-def open_sections(keys: VertexKeys) -> Sections:
+def open_sections(keys: cell_keys.VertexKeys) -> Sections:
     """Return the sections of sorted three-dimensional keys. Linear in the result, plus one merge for every plane."""
     return Sections(*_open(keys))
 
 
-def keys_from_boxes(lower: Points, upper: Points, order: str) -> VertexKeys:
+def keys_from_boxes(lower: cell_keys.Points, upper: cell_keys.Points, order: str) -> cell_keys.VertexKeys:
     """Return the vertices of the XOR of boxes, which is their union if they are disjoint; corners (n, d)."""
     dimension = lower.shape[1]
     ends = (lower, upper)
@@ -82,7 +70,7 @@ def keys_from_boxes(lower: Points, upper: Points, order: str) -> VertexKeys:
         np.stack([ends[corner >> axis & 1][:, axis] for axis in range(dimension)], axis=1)
         for corner in range(1 << dimension)
     ]
-    return odd_ones_out(pack(np.concatenate(corners), order))
+    return cell_keys.odd_ones_out(cell_keys.pack(np.concatenate(corners), order))
 
 
 @kernel
@@ -98,7 +86,7 @@ def grown(rows: I32, needed: int) -> I32:
 
 
 @kernel
-def _open(keys: VertexKeys) -> SectionArrays:
+def _open(keys: cell_keys.VertexKeys) -> SectionArrays:
     total = len(keys)
     section, next_section = np.empty(total, np.int64), np.empty(total, np.int64)
     line, next_line = np.empty(total, np.int64), np.empty(total, np.int64)
@@ -107,21 +95,21 @@ def _open(keys: VertexKeys) -> SectionArrays:
     ends = np.empty((total + 64, 1), np.int32)
     slab_count, strip_count, end_count, section_count, at = 0, 0, 0, 0, 0
     while at < total:
-        plane = keys[at] >> 2 * BITS
+        plane = keys[at] >> 2 * cell_keys.BITS
         first = at
-        at = group_end(keys, at, total, 2 * BITS, plane)
-        section_count = merge_xor(section, section_count, keys, first, at, PLANE_MASK, next_section)
+        at = cell_keys.group_end(keys, at, total, 2 * cell_keys.BITS, plane)
+        section_count = cell_keys.merge_xor(section, section_count, keys, first, at, cell_keys.PLANE_MASK, next_section)
         section, next_section = next_section, section
         slabs = grown(slabs, slab_count + 1)
         slabs[slab_count, 0] = plane
         slabs[slab_count, 1] = strip_count
-        lowest, highest = LINE_MASK, 0
+        lowest, highest = cell_keys.LINE_MASK, 0
         line_count, row = 0, 0
         while row < section_count:
-            coordinate = section[row] >> BITS
+            coordinate = section[row] >> cell_keys.BITS
             first = row
-            row = group_end(section, row, section_count, BITS, coordinate)
-            line_count = merge_xor(line, line_count, section, first, row, LINE_MASK, next_line)
+            row = cell_keys.group_end(section, row, section_count, cell_keys.BITS, coordinate)
+            line_count = cell_keys.merge_xor(line, line_count, section, first, row, cell_keys.LINE_MASK, next_line)
             line, next_line = next_line, line
             strips = grown(strips, strip_count + 2)
             strips[strip_count, 0] = coordinate
@@ -145,7 +133,7 @@ def _open(keys: VertexKeys) -> SectionArrays:
 # Masks to vertices, and sections to masks
 
 
-def keys_from_mask(mask: NDArray[Any]) -> VertexKeys:
+def keys_from_mask(mask: NDArray[Any]) -> cell_keys.VertexKeys:
     """Return the sorted extreme vertices of a boolean mask of one, two or three dimensions, in the order of its axes.
 
     Linear time; the memory is that of the vertices and of a few planes.
@@ -158,11 +146,11 @@ def keys_from_mask(mask: NDArray[Any]) -> VertexKeys:
     keys = _solid_keys(solid.reshape((1,) * (3 - mask.ndim) + solid.shape))
     if mask.ndim < 3:
         # The extruded solid has the vertices of the flat one on the first plane (and line) of the added axes.
-        keys = keys[keys < 1 << BITS * mask.ndim]
-    return reorder(keys, "".join(AXES[axis] for axis in axes), AXES[: mask.ndim])
+        keys = keys[keys < 1 << cell_keys.BITS * mask.ndim]
+    return cell_keys.reorder(keys, "".join(cell_keys.AXES[axis] for axis in axes), cell_keys.AXES[: mask.ndim])
 
 
-def _solid_keys(solid: Bools) -> VertexKeys:
+def _solid_keys(solid: Bools) -> cell_keys.VertexKeys:
     length, rows, columns = solid.shape
     previous = np.zeros((rows + 1, columns + 1), np.bool_)
     current = np.zeros_like(previous)
@@ -178,15 +166,15 @@ def _solid_keys(solid: Bools) -> VertexKeys:
             current[:, 1:] = difference[:, 1:]
         np.not_equal(current, previous, out=difference)
         row, column = np.divmod(np.flatnonzero(difference), columns + 1)
-        found.append((plane << 2 * BITS) | (row << BITS) | column)
+        found.append((plane << 2 * cell_keys.BITS) | (row << cell_keys.BITS) | column)
         previous, current = current, previous
     return np.concatenate(found)
 
 
-def extruded(keys: VertexKeys, dimension: int) -> VertexKeys:
+def extruded(keys: cell_keys.VertexKeys, dimension: int) -> cell_keys.VertexKeys:
     """Return the flat object of ``keys`` as a solid, one unit thick along the axes that it lacks."""
     for level in range(dimension, 3):
-        keys = np.concatenate((keys, keys | (1 << BITS * level)))
+        keys = np.concatenate((keys, keys | (1 << cell_keys.BITS * level)))
     return keys
 
 

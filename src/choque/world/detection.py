@@ -24,18 +24,8 @@ from choque.dynamics.response import Events, Solved
 from choque.narrow.pair import Contacts
 from choque.narrow.phase import KINDS, KindTally, NarrowPhase, tally_of
 from choque.narrow.shapes import SPHERE, Shapes
+from choque.world import bounds as body_bounds
 from choque.world.bodies import Bodies
-from choque.world.bounds import (
-    Maker,
-    box_bounds,
-    find_bounds,
-    leave,
-    mean_row,
-    mean_speed,
-    surrounding,
-    widened,
-    without_far_spheres,
-)
 from choque.world.settings import Settings
 
 if TYPE_CHECKING:
@@ -146,7 +136,7 @@ class _Outer(NamedTuple):
         """Return how far the boxes have moved."""
         if np.isnan(self.center[0]):
             return 0.0, 0.0, 0.0
-        x, y, z = mean_row(bodies.position, bodies.static)
+        x, y, z = body_bounds.mean_row(bodies.position, bodies.static)
         return x - float(self.center[0]), y - float(self.center[1]), z - float(self.center[2])
 
 
@@ -160,7 +150,7 @@ class Detection:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.bound: Maker = find_bounds(settings.bounds, settings.broad)
+        self.bound: body_bounds.Maker = body_bounds.find_bounds(settings.bounds, settings.broad)
         self._resident: ResidentSweep | None = None  # the index of bodies that stay on a device
         if settings.device is not None:
             from choque.world.resident import BodyPoses, ResidentSweep
@@ -212,21 +202,21 @@ class Detection:
 
         That of the latest frame if every body is still within its wider box, else one that is kept for this.
         """
-        boxes = box_bounds(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
+        boxes = body_bounds.box_bounds(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
         none = np.zeros(len(bodies), bodies.dtype)
         outer, own = self._outer, self._own
-        is_same = self._ids is bodies.ids and self.bound is box_bounds and self._broad is not None
+        is_same = self._ids is bodies.ids and self.bound is body_bounds.box_bounds and self._broad is not None
         at_rest = (0.0, 0.0, 0.0)
         if (
             is_same
             and outer is not None
-            and not leave(boxes.lower, boxes.upper, none, outer.lower, outer.upper, at_rest)
+            and not body_bounds.leave(boxes.lower, boxes.upper, none, outer.lower, outer.upper, at_rest)
         ):
             assert self._broad is not None
             return self._broad
         if own is None or own[0] is not bodies.ids:
             own = bodies.ids, boxes, create("bvh", boxes, threads=self.settings.threads)
-        elif leave(boxes.lower, boxes.upper, none, own[1].lower, own[1].upper, at_rest):
+        elif body_bounds.leave(boxes.lower, boxes.upper, none, own[1].lower, own[1].upper, at_rest):
             own[2].update(boxes)
             own = own[0], boxes, own[2]
         self._own = own
@@ -235,7 +225,7 @@ class Detection:
     def sensed(self, bodies: Bodies) -> Pairs:
         """Return which bodies overlap which sensors now: (m, 2) ids of sensor and body, sorted."""
         sensors, others = np.flatnonzero(bodies.sensor), np.flatnonzero(~bodies.sensor)
-        boxes = box_bounds(bodies, 1)
+        boxes = body_bounds.box_bounds(bodies, 1)
         near = join_boxes(Task(boxes.take(sensors), boxes.take(others), True, 1, None), "auto", {})
         rows = np.sort(np.stack((sensors[near[:, 0]], others[near[:, 1]]), axis=1), axis=1)
         pairs: Pairs = rows[np.lexsort((rows[:, 1], rows[:, 0]))].astype(np.int32)
@@ -247,7 +237,7 @@ class Detection:
 
     def _find_within(self, bodies: Bodies, skin: Skin, thread_count: int, began: float) -> Detected:
         """Return the candidates whose wider bounds overlap."""
-        boxes = box_bounds(bodies, thread_count)
+        boxes = body_bounds.box_bounds(bodies, thread_count)
         bounded = perf_counter()
         outer = self._outer
         if outer is None and "outer.lower" in self._restored:
@@ -256,7 +246,7 @@ class Detection:
         if (
             outer is None
             or not self._follows(bodies)
-            or leave(boxes.lower, boxes.upper, outer.near, outer.lower, outer.upper, outer.shift(bodies))
+            or body_bounds.leave(boxes.lower, boxes.upper, outer.near, outer.lower, outer.upper, outer.shift(bodies))
         ):
             outer = self._surround(bodies, boxes, skin, thread_count)
         else:
@@ -273,20 +263,22 @@ class Detection:
             served, wait = self._outer.age.tolist()
             was_short = served < SERVES and not np.isnan(self._outer.center[0])
             wait = WAITS if was_short else max(0, wait - 1)
-        mean = np.array(mean_row(bodies.velocity, bodies.static))
-        if not wait and mean_speed(bodies.velocity, mean) < TOGETHER * mean_speed(bodies.velocity, drift):
-            drift, center = mean, np.array(mean_row(bodies.position, bodies.static))
-        around = surrounding(boxes, bodies.velocity, (near, fat), drift, thread_count)
-        if self.bound is box_bounds:
+        mean = np.array(body_bounds.mean_row(bodies.velocity, bodies.static))
+        if not wait and body_bounds.mean_speed(bodies.velocity, mean) < TOGETHER * body_bounds.mean_speed(
+            bodies.velocity, drift
+        ):
+            drift, center = mean, np.array(body_bounds.mean_row(bodies.position, bodies.static))
+        around = body_bounds.surrounding(boxes, bodies.velocity, (near, fat), drift, thread_count)
+        if self.bound is body_bounds.box_bounds:
             pairs = self._candidates(bodies, around)
         else:
             with np.errstate(invalid="ignore"):  # planes have no end
                 farther = np.maximum(boxes.lower - around.lower, around.upper - boxes.upper)
             wider = np.maximum(np.linalg.norm(np.nan_to_num(farther), axis=1).astype(bodies.dtype), near + fat)
-            pairs = self._candidates(bodies, widened(self.bound(bodies, thread_count), wider))
+            pairs = self._candidates(bodies, body_bounds.widened(self.bound(bodies, thread_count), wider))
         if (bodies.kind == SPHERE).any():
             known = (boxes.lower, boxes.upper, near, around.lower, around.upper)
-            pairs = without_far_spheres(pairs, bodies.kind, known, thread_count)
+            pairs = body_bounds.without_far_spheres(pairs, bodies.kind, known, thread_count)
         self._outer = _Outer(around.lower, around.upper, near, pairs, center, np.array([0, wait]))
         return self._outer
 

@@ -61,30 +61,32 @@ def find_changed(rest: Rest, columns: tuple[Any, ...], static: Bools, is_waking:
     return count
 
 
-def repeated_blocks(column: Floats) -> tuple[NDArray[Any], Rows]:
-    """Return the bits of the blocks of rows that a column (n, 3) consists of, each block once, and which stands where.
+def words_at_rest(rest: Rest, *columns: Floats) -> tuple[NDArray[Any], ...]:
+    """Return the arguments of `is_unchanged`: views of columns as words (3n,), and the accelerations at rest in blocks.
 
-    Accelerations are mostly the same: a few blocks stay in the processor's cache, and half as much memory is read.
+    ``columns`` are velocities, angular velocities, positions and accelerations; nothing is returned if they cannot be
+    viewed so. Accelerations are mostly the same: the few different blocks stay in the processor's cache, and half as
+    much memory is read.
     """
-    filled = np.zeros((-(-len(column) // BLOCK) * BLOCK, 3), column.dtype)
-    filled[: len(column)] = column
-    words = filled.view(f"u{column.itemsize}").reshape(-1, 3 * BLOCK)
-    blocks, which = np.unique(words, axis=0, return_inverse=True)
-    return aligned_copy(blocks), which.ravel()
+    compared = (*columns, rest.position)
+    if not all(each.flags.c_contiguous and each.dtype == rest.acceleration.dtype for each in compared):
+        return ()
+    kind = f"u{rest.acceleration.itemsize}"
+    filled = np.zeros((-(-len(rest.acceleration) // BLOCK) * BLOCK, 3), rest.acceleration.dtype)
+    filled[: len(rest.acceleration)] = rest.acceleration
+    blocks, which = np.unique(filled.view(kind).reshape(-1, 3 * BLOCK), axis=0, return_inverse=True)
+    return (*(each.view(kind).reshape(-1) for each in compared), aligned_copy(blocks), which.ravel())
 
 
 @kernel
 def is_unchanged(
-    velocity: Floats, spin: Floats, was: Floats, is_now: Floats, pull: Floats, blocks: NDArray[Any], which: Rows
+    speeds: Any, spins: Any, places: Any, pulls: Any, before: Any, blocks: NDArray[Any], which: Rows
 ) -> bool:
     """Tell whether surely no body has a velocity and all are where they were, with the accelerations that they had.
 
-    All columns are (n, 3), ``blocks`` and ``which`` the `repeated_blocks` of the accelerations. Bits are compared, as
-    fast as memory is read: a number that became −0 is a change.
+    Bits are compared, as fast as memory is read: a number that became −0 is a change.
     """
-    kind, width = blocks.dtype, blocks.shape[1]
-    speeds, spins, pulls = velocity.ravel().view(kind), spin.ravel().view(kind), pull.ravel().view(kind)
-    places, before = is_now.ravel().view(kind), was.ravel().view(kind)
+    width = blocks.shape[1]
     changes = np.uint64(0)
     for block in range(which.size):
         part = slice(block * width, min((block + 1) * width, speeds.size))

@@ -16,31 +16,13 @@ from choque._core.vector import Vector
 from choque.dynamics.soft_step.bodies import FRICTION, RADIUS, RESTITUTION, ROLLING, SURFACE, SolverBodies, scaled_sum
 from choque.dynamics.soft_step.four import AT_ONCE, FREE, MOVED, SCALE, SOFT, STATIC, TURNED, V, W, group_contacts
 from choque.dynamics.soft_step.making import make_rows
-from choque.dynamics.soft_step.rows import (
-    APPROACH,
-    BOUNCE,
-    DRIVE1,
-    DRIVE2,
-    GAP,
-    GREATEST,
-    IMPULSE,
-    JA,
-    JB,
-    MASS,
-    MU,
-    NORMAL,
-    PULL,
-    ROLL,
-    ROLL_LIMIT,
-    SLIDE1,
-    SLIDE2,
-    T1,
-    T2,
-    TWIST,
-    solve_row,
-    solve_rows,
-    warm_row,
-)
+from choque.dynamics.soft_step.rows import APPROACH, BOUNCE, DRIVE1, DRIVE2, GAP, GREATEST, IMPULSE, JA
+
+# isort: split
+from choque.dynamics.soft_step.rows import JB, MASS, MU, NORMAL, PULL, ROLL, ROLL_LIMIT, SLIDE1
+
+# isort: split
+from choque.dynamics.soft_step.rows import SLIDE2, T1, T2, TWIST, solve_row, solve_rows, warm_row
 from choque.dynamics.soft_step.spheres import rebound
 
 BLOWS = 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import is_
 from time import perf_counter
 from typing import Any, ClassVar, TypeAlias
 
@@ -104,7 +105,7 @@ class SoftStep(Response):
         manifolds = ManifoldRows(none, none, none, _rows(0, manifold_rows.WIDTH), held, groups)
         self._nothing = self._solved = spheres, manifolds
         self._rows = SolverBodies.empty(0)
-        self._pulls: tuple[Any, ...] = (None,)  # how sleepers were, and the `repeated_blocks` of their accelerations
+        self._watched: tuple[Any, ...] = ()  # how sleepers were, and their columns; then the words that are compared
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -142,15 +143,19 @@ class SoftStep(Response):
         thin = self._thin(bodies)
         return np.minimum(NEAR * self.unit, 0.125 * thin), np.minimum(FAT * self.unit, 0.2 * thin)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_watched": ()}  # a copy has columns of its own
+
     def rests(self, bodies: State) -> bool:
         """Tell whether all bodies sleep, and nothing has changed since."""
         kept = self._memory
         if not self.sleep or kept.ids is not bodies.ids or kept.counts[2] or not len(kept.rest.awake):
             return False
-        rest, moves = kept.rest, (bodies.velocity, bodies.angular_velocity)
-        if self._pulls[0] is not rest:
-            self._pulls = (rest, *sleeping.repeated_blocks(rest.acceleration))
-        is_same = sleeping.is_unchanged(*moves, rest.position, bodies.position, bodies.acceleration, *self._pulls[1:])
+        columns = (kept.rest, bodies.velocity, bodies.angular_velocity, bodies.position, bodies.acceleration)
+        if not self._watched or not all(map(is_, columns, self._watched[0])):
+            self._watched = columns, sleeping.words_at_rest(*columns)
+        words = self._watched[1]
+        is_same = bool(words) and sleeping.is_unchanged(*words)
         return is_same or not self._changed(bodies)
 
     def asleep(self, bodies: State) -> Bools:

@@ -13,19 +13,9 @@ from choque._core.lanes import prefetch
 from choque._core.threads import ranges, run
 from choque._core.types import F64, U8, Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract, unit
+from choque.narrow.convex import gjk
 from choque.narrow.convex.cores import SCAN_LIMIT, Cores, scan, support
 from choque.narrow.convex.epa import FULL, Polytope, epa_pair, new_polytope
-from choque.narrow.convex.gjk import (
-    APART,
-    BEYOND,
-    INSIDE,
-    Simplex,
-    common_point,
-    gjk_pair,
-    start_axis,
-    weights_of,
-    witnesses,
-)
 
 VERDICT, DISTANCE, CONTACT, DEPTH = range(4)
 """What is wanted: whether bodies intersect; their distance; their depth if they overlap; distance and depth."""
@@ -110,7 +100,7 @@ def gap_along(cores: Cores, one: Integer, other: Integer, axis: Floats, row: Int
     points, spans, place, graph = cores
     a = support(points, spans, graph, one, (-direction[0], -direction[1], -direction[2]), spans[one, 0])
     b = support(points, spans, graph, other, direction, spans[other, 0])
-    corner = add(subtract(point_of(points, a), point_of(points, b)), start_axis(place, one, other))
+    corner = add(subtract(point_of(points, a), point_of(points, b)), gjk.start_axis(place, one, other))
     return dot(corner, direction) / math.sqrt(size), length(corner)
 
 
@@ -174,16 +164,16 @@ def _judge(
         one, other = rows[pair, 0], rows[pair, 1]
         reach = place[one, 3] + place[other, 3]
         meets[pair] = 0
-        verdicts[slot] = BEYOND
+        verdicts[slot] = gjk.BEYOND
         if stops_early and _separates(cores, one, other, axis, pair, reach):
             continue
-        between = start_axis(place, one, other)
-        simplex = Simplex(corners[slot], corner_rows[slot])
+        between = gjk.start_axis(place, one, other)
+        simplex = gjk.Simplex(corners[slot], corner_rows[slot])
         gap = reach if stops_early else math.inf
-        verdict, steps, nearest, count = gjk_pair(cores, one, other, between, gap, simplex)
+        verdict, steps, nearest, count = gjk.gjk_pair(cores, one, other, between, gap, simplex)
         iterations[pair, 0], iterations[pair, 1] = steps, 0
-        meets[pair] = verdict != BEYOND and (verdict != APART or length(nearest) <= reach)
-        if verdict in (BEYOND, APART):
+        meets[pair] = verdict != gjk.BEYOND and (verdict != gjk.APART or length(nearest) <= reach)
+        if verdict in (gjk.BEYOND, gjk.APART):
             store(axis, pair, nearest)
         else:
             axis[pair, 0] = axis[pair, 1] = axis[pair, 2] = 0.0
@@ -204,26 +194,26 @@ def _measure(
         slot = pair - start
         overlaps[pair] = is_full[pair] = 0
         verdict = verdicts[slot]
-        if verdict == BEYOND:
+        if verdict == gjk.BEYOND:
             continue
         one, other = rows[pair, 0], rows[pair, 1]
         radius, other_radius = place[one, 3], place[other, 3]
-        simplex, count, nearest = Simplex(corners[slot], corner_rows[slot]), counts[slot], point_of(founds, slot)
-        if verdict == APART:
+        simplex, count, nearest = gjk.Simplex(corners[slot], corner_rows[slot]), counts[slot], point_of(founds, slot)
+        if verdict == gjk.APART:
             apart = length(nearest)
             toward, overlap = scaled(nearest, -1.0 / apart), -apart
-            a, b = witnesses(cores, one, other, simplex, weights_of(simplex, count, nearest))
+            a, b = gjk.witnesses(cores, one, other, simplex, gjk.weights_of(simplex, count, nearest))
         elif wanted == DISTANCE:
             toward, overlap = (0.0, 0.0, 0.0), 0.0
-            if verdict == INSIDE:
-                a = b = common_point(cores, one, other, simplex)
+            if verdict == gjk.INSIDE:
+                a = b = gjk.common_point(cores, one, other, simplex)
             else:
-                a, b = witnesses(cores, one, other, simplex, weights_of(simplex, count, nearest))
+                a, b = gjk.witnesses(cores, one, other, simplex, gjk.weights_of(simplex, count, nearest))
         else:
             outcome, steps, toward, overlap = epa_pair(cores, one, other, simplex, count, polytope)
             iterations[pair, 1] = steps
             is_full[pair] = outcome == FULL
-            a, b = witnesses(cores, one, other, simplex, weights_of(simplex, 3, scaled(toward, overlap)))
+            a, b = gjk.witnesses(cores, one, other, simplex, gjk.weights_of(simplex, 3, scaled(toward, overlap)))
         overlap += radius + other_radius
         a, b = along(a, toward, radius), along(b, toward, -other_radius)
         depth[pair] = overlap

@@ -19,19 +19,10 @@ from choque.narrow.convex.cores import Cores
 from choque.narrow.convex.probe import CONTACT, gap_along, probe_pairs
 from choque.narrow.manifolds.boxes import box_corner
 from choque.narrow.manifolds.clipping import FIRST_MADE, MADE, clip, keep_near, start_corner, write_flat
-from choque.narrow.manifolds.solids import (
-    BOX,
-    MAX_CORNERS,
-    TRIANGLE,
-    HullFaces,
-    PosedSolids,
-    Scratch,
-    axis_of,
-    center,
-    put_point,
-    toward,
-    within,
-)
+from choque.narrow.manifolds.solids import BOX, MAX_CORNERS, TRIANGLE, HullFaces, PosedSolids, Scratch
+
+# isort: split
+from choque.narrow.manifolds.solids import axis_of, center, put_point, toward, within
 from choque.narrow.manifolds.triangles import may_push, side_of
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
