@@ -63,8 +63,10 @@ def test_any_number_that_changes_wakes_its_body_alone(
             world.step()
     else:
         world.step()
-        assert np.flatnonzero(~world.asleep[1:]).tolist() == [body - 1]
-        assert world.events.woke.tolist() == [body]
+        alone = column != "position" or kind != "denormal"  # at 0 it may lie on another one
+        woke = world.events.woke.tolist()
+        assert woke == [body] if alone else body in woke
+        assert (np.flatnonzero(~world.asleep[1:]) + 1).tolist() == woke
 
 
 @pytest.mark.parametrize("column", ["velocity", "angular_velocity"])

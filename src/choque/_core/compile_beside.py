@@ -89,7 +89,7 @@ class Compilers:
         self._news = Condition()
 
     def begin(self, function: Any, arguments: Any) -> tuple[int, int] | None:
-        """Have the kernels compiled that a call needs after a missing one; return the call and that place."""
+        """Compile beside what a call needs after a missing kernel; return the call and the kernel's place in it."""
         found = call_under_way(function, arguments)
         if found is None:
             return None

@@ -29,8 +29,9 @@ from choque.lab.worker import Answer, Order
 from choque.scale.executors import Workers, cluster_workers
 
 ATTEMPTS = 3
-PATIENCE = 2.0  # seconds after which a cell that takes long is named again
 """Attempts for a cell whose worker died; after this many, the run ends and names the cell."""
+
+PATIENCE = 2.0  # seconds after which a cell that takes long is named again
 
 
 @contextmanager
@@ -156,8 +157,11 @@ class Execution:
                 else:
                     self._tell(str(cell))
                     pending[self._submitted(cell, workers)] = cell
-            while not (ready := wait(pending, timeout=PATIENCE, return_when=FIRST_COMPLETED).done):
-                self._tell(self._unless_waiting(str(next(iter(pending.values())))))
+            ready: set[Future[Answer]] = set()
+            while pending and not ready:  # none is pending if the last cells were skipped
+                ready = wait(pending, timeout=PATIENCE, return_when=FIRST_COMPLETED).done
+                if not ready:
+                    self._tell(self._unless_waiting(str(next(iter(pending.values())))))
             for future in ready:
                 cell = pending.pop(future)
                 problem = future.exception()
