@@ -116,7 +116,7 @@ def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -
 
 
 _ours: WeakSet[Any] = WeakSet()  # kernels and parts; functions of users are not announced
-SECONDS_EACH = 0.5  # typical time to compile one kernel, until this process has compiled some itself
+SECONDS_EACH = 0.25  # typical time to compile one kernel, until this process has compiled some itself
 
 
 class _Announcement(event.Listener):
