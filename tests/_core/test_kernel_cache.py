@@ -204,7 +204,7 @@ def test_compiling_is_announced_with_a_count_and_the_time_left(monkeypatch: pyte
         compile_one("of a user")
     words = "compiling kernels, once for this machine: "
     assert [each.removeprefix(words) for each in said if each] == [
-        "1 of 3, about 2 s",  # before anything is known of this machine
+        "1 of 3, about 1 s",  # before anything is known of this machine
         "2 of 3, about 12 s",  # kernels of six seconds each
         "3 of 3, about 6 s",
         "4 so far",
