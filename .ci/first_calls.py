@@ -4,8 +4,8 @@
     python .ci/first_calls.py 'choque explain, float32, 3D' 'choque suppress'
 
 Without titles all calls are recorded, with titles those, and any that are new. Each call is made in a process of its
-own, which notes every kernel that it looks for on disk. To be run when the arguments of kernels have changed: what is
-out of date costs users time at their first call.
+own, which notes every kernel that it looks for on disk, with the size of its code in kB. To be run when the arguments
+of kernels have changed: what is out of date costs users time at their first call.
 """
 
 from __future__ import annotations
@@ -153,9 +153,11 @@ from choque._core.compile_beside import encoded
 from choque._core.kernel_cache import KernelCache
 found, load = [], KernelCache.load_overload
 def note(self, sig, context):
-    function = self._py_func
-    found.append([f"{function.__module__}:{function.__qualname__}", [encoded(each) for each in sig]])
-    return load(self, sig, context)
+    function, result = self._py_func, load(self, sig, context)
+    name = self.files.names().get(self._key(sig, context.codegen()))
+    size = 0 if name is None else (self.files.folder / name).stat().st_size // 1000
+    found.append([f"{function.__module__}:{function.__qualname__}", [encoded(each) for each in sig], size])
+    return result
 KernelCache.load_overload = note
 exec(sys.argv[1])
 print(json.dumps(found))

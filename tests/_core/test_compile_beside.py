@@ -11,7 +11,9 @@ import sys
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numba
 import numpy as np
@@ -20,6 +22,7 @@ import pytest
 from choque._core import compile_beside
 from choque._core.compile_beside import FirstCall, allowed, callable_from_python, encoded, example, first_calls, named
 from choque._core.kernel_cache import KernelCache
+from choque._core.records import Corners
 
 needs_compiler = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
 
@@ -28,32 +31,39 @@ KERNELS = "\n\n".join(f"@kernel\ndef add_{k}(x):\n    return x + {k}" for k in r
 SCRIPT = """
 import json, os, sys, time
 from choque._core import compile_beside
-from choque._core.kernel import announcement
+from choque._core.kernel import announcement, compile_ahead
 import planted_beside as planted
 
 kernels = [[f"planted_beside:add_{k}", ["int64"]] for k in range(6)]
-compile_beside.first_calls = lambda: [compile_beside.FirstCall("__main__:call", kernels)]
+compile_beside.first_calls = lambda: [compile_beside.FirstCall("__main__:call", kernels, title="a call")]
 compilers = compile_beside.compilers
 
-def call():
-    total = planted.add_0(1)
+def wait():
     end = time.monotonic() + 200
     while compilers.count < EXPECTED and time.monotonic() < end:
         time.sleep(0.02)
+
+def call():
+    total = planted.add_0(1)
+    wait()
     processes = [each.pid for each in compilers.processes]
     if STOPPED:
         compilers.stop()
     total += sum(getattr(planted, f"add_{k}")(1) for k in range(1, 6))
     return [total, announcement.count, compilers.count, processes]
 
+compile_ahead(planted.add_0)
+if AHEAD:
+    compile_ahead(planted.add_0, AHEAD)
+    wait()
 print(json.dumps(call()))
 """
 
 
-def side_by_side(folder: Path, compilers: int, *, expected: int, stopped: bool = False) -> Any:
+def side_by_side(folder: Path, compilers: int, *, expected: int, stopped: bool = False, ahead: str = "") -> Any:
     """Make a first call of six kernels: the answer, who compiled how many, and the other processes."""
     (folder / "planted_beside.py").write_text(f"from choque._core.kernel import kernel\n\n{KERNELS}\n")
-    script = SCRIPT.replace("EXPECTED", str(expected)).replace("STOPPED", str(stopped))
+    script = SCRIPT.replace("EXPECTED", str(expected)).replace("STOPPED", str(stopped)).replace("AHEAD", repr(ahead))
     path = os.pathsep.join([str(folder), *filter(None, sys.path)])
     environment = {**os.environ, "CHOQUE_COMPILERS": str(compilers), "NUMBA_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
@@ -88,6 +98,44 @@ def test_a_call_goes_on_when_the_other_process_is_ended(tmp_path: Path) -> None:
     assert own + others >= 6, "what the other one had not finished was compiled here"
 
 
+@needs_compiler
+def test_what_is_announced_is_compiled_before_the_call(tmp_path: Path) -> None:
+    total, own, others, _ = side_by_side(tmp_path, 2, expected=6, ahead="a call")
+    assert (total, own, others) == (21, 0, 6)
+
+
+@needs_compiler
+def test_no_kernel_is_compiled_twice(tmp_path: Path) -> None:
+    total, own, others, _ = side_by_side(tmp_path, 3, expected=0)
+    assert (total, own + others) == (21, 6)
+
+
+def test_a_process_that_waits_compiles_what_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels: list[Any] = [[f"{__name__}:{name}", []] for name in ("needed", "large", "small", "medium")]
+    call = FirstCall(f"{__name__}:{sys._getframe().f_code.co_qualname}", kernels, (9, 8, 1, 4), "a call")
+    monkeypatch.setattr(compile_beside, "first_calls", lambda: [call])
+    assert call.largest_first() == [kernels[0], kernels[1], kernels[3], kernels[2]]
+    compilers = compile_beside.Compilers()
+    monkeypatch.setattr(compile_beside, "compilers", compilers)
+    monkeypatch.setattr(compilers, "start", lambda _: None)
+    compilers.begin_ahead("a call")
+    other: Any = Mock()
+    compilers.processes.append(other)
+    compilers._give(other)
+    small = []
+
+    def compile_one(name: str, _: list[Any]) -> None:
+        small.append(name.partition(":")[2])
+        if len(small) == 2:  # the other process has ended
+            compilers._done.add(compilers._work.pop(other))
+
+    monkeypatch.setattr(compile_beside, "compile_one", compile_one)
+    needed = SimpleNamespace(__module__=__name__, __qualname__="needed")
+    assert compilers.have_compiled(needed, ())
+    assert small == ["small", "medium"]
+    assert not compilers.have_compiled(SimpleNamespace(__module__=__name__, __qualname__="large"), ())
+
+
 def test_processes_are_started_by_python_alone_and_by_no_child(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CHOQUE_COMPILERS", raising=False)
     monkeypatch.setattr("choque._core.threads.available_count", lambda: 16)
@@ -120,7 +168,7 @@ def test_processes_are_started_by_python_alone_and_by_no_child(monkeypatch: pyte
         np.broadcast_to(np.zeros(3), (3,)),
         (1, np.zeros(1)),
         (1.0, 2.0),
-        FirstCall(4.0, 3),  # type: ignore[arg-type]
+        Corners(np.zeros(4), np.zeros(4), 2),
     ],
     ids=str,
 )

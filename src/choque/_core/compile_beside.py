@@ -1,9 +1,9 @@
 """Kernels of a first call, compiled by several processes side by side.
 
 A first call compiles up to thirty kernels, each when it is reached. ``first_calls.json`` lists the kernels of common
-first calls with the types of their arguments. When a kernel of a list is found missing on disk, other processes begin
-to compile the list from its end, and this process finds their kernels on disk when it comes to them. The list has no
-part in any answer: one that is out of date costs time. ``python .ci/first_calls.py`` records it.
+first calls with the types of their arguments. When a kernel of a list is found missing on disk, other processes compile
+the largest of those that come after it, one after the other, and this process finds them on disk when it comes to them.
+The list has no part in any answer: one that is out of date costs time. ``python .ci/first_calls.py`` records it.
 
 The processes end with this one, or after some seconds without work. They are not started on one processor, in a
 process of `multiprocessing`, in a program that embeds Python, or with ``CHOQUE_COMPILERS=1`` in the environment.
@@ -43,13 +43,24 @@ class FirstCall(NamedTuple):
 
     function: str
     kernels: list[Any]
+    sizes: tuple[int, ...] = ()  # of the code of each kernel [kB]
+    title: str = ""
+
+    def largest_first(self) -> list[Any]:
+        """Return the kernels in an order that ends with small ones, so that several processes end at one time."""
+        order = sorted(enumerate(self.sizes or [0] * len(self.kernels)), key=lambda each: (each[1], each[0]))
+        return [self.kernels[place] for place, _ in reversed(order)]
 
 
 @cache
 def first_calls() -> list[FirstCall]:
     """Return the recorded calls; of several with the same beginning the first one is expected."""
-    content = Path(__file__).with_name("first_calls.json").read_text("utf-8")
-    return [FirstCall(*each) for each in json.loads(content).values()]
+    calls = []
+    for title, (function, kernels) in json.loads(
+        Path(__file__).with_name("first_calls.json").read_text("utf-8")
+    ).items():
+        calls.append(FirstCall(function, [each[:2] for each in kernels], tuple(each[2] for each in kernels), title))
+    return calls
 
 
 def call_under_way(function: Any, arguments: Any) -> tuple[int, int] | None:
@@ -84,37 +95,50 @@ class Compilers:
         self.call = -1  # number of the call whose kernels are compiled
         self.processes: list[Popen[str]] = []
         self.count = 0  # kernels that they have compiled
-        self._begun: set[tuple[int, int]] = set()
-        self._ended: set[tuple[int, int]] = set()
+        self._left: list[Any] = []  # kernels that nobody has begun, the largest first
+        self._work: dict[Popen[str], str] = {}  # which kernel a process compiles, as text
+        self._done: set[str] = set()  # what they have compiled, or found on disk
         self._news = Condition()
 
-    def begin(self, function: Any, arguments: Any) -> tuple[int, int] | None:
-        """Compile beside what a call needs after a missing kernel; return the call and the kernel's place in it."""
+    def begin(self, function: Any, arguments: Any) -> Any:
+        """Compile beside what a call needs after a missing kernel; return that kernel, None if no call is known."""
         found = call_under_way(function, arguments)
         if found is None:
             return None
         call, place = found
-        if call != self.call:
-            self.call = call
-            kernels = [(call, number, *each) for number, each in enumerate(first_calls()[call].kernels)][place + 1 :]
-            for _ in range(min(allowed() - 1, len(kernels)) - len(self.processes)):
-                self._start()
-            for share, each in enumerate(self.processes):
-                _write(each.stdin, kernels[-1 - share :: -len(self.processes)])
-        return found
+        self._expect(call, place)
+        return first_calls()[call].kernels[place]
+
+    def start(self, count: int = MAX_PROCESSES) -> None:
+        """Start the processes, at most ``count``: they are ready in half a second."""
+        for _ in range(min(allowed() - 1, count) - len(self.processes)):
+            alone = {**os.environ, "CHOQUE_COMPILERS": "1"}
+            command = [sys.executable, "-c", PROGRAM]
+            started = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=alone, text=True)
+            _write(started.stdin, sys.path)
+            self.processes.append(started)
+            Thread(target=self._listen, args=(started,), daemon=True).start()
+
+    def begin_ahead(self, title: str) -> None:
+        """Compile beside what a recorded call needs, before it is made."""
+        if self.call < 0:
+            self._expect(next(number for number, each in enumerate(first_calls()) if each.title == title), -1)
 
     def have_compiled(self, function: Any, arguments: Any) -> bool:
         """Return whether a kernel that was missing on disk is there by now, and have those compiled that come after.
 
-        If the kernel is being compiled, its end is waited for.
+        While another process compiles it, this one compiles small ones that will be needed.
         """
-        found = self.begin(function, arguments)
-        if found is None:
+        kernel = self.begin(function, arguments)
+        if kernel is None:
             return False
+        self._take(kernel)
+        text = json.dumps(kernel)
+        while text in self._work.values() and (spare := self._take()) is not None:
+            compile_one(*spare)
         with self._news:
-            waited = found in self._begun and self.processes
-            self._news.wait_for(lambda: not waited or found in self._ended or not self.processes, PATIENCE)
-            return found in self._ended
+            self._news.wait_for(lambda: text not in self._work.values(), PATIENCE)
+            return text in self._done
 
     def stop(self) -> None:
         """End the processes."""
@@ -127,25 +151,50 @@ class Compilers:
         for each in self.processes:
             each.returncode = 0  # not to be waited for
             each.stdin.close()  # type: ignore[union-attr]
-        self.processes, self._news = [], Condition()
+        self.processes, self._work, self._news = [], {}, Condition()
 
-    def _start(self) -> None:
-        alone = {**os.environ, "CHOQUE_COMPILERS": "1"}
-        started = Popen([sys.executable, "-c", PROGRAM], stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=alone, text=True)
-        self.processes.append(started)
-        _write(started.stdin, sys.path)
-        Thread(target=self._listen, args=(started,), daemon=True).start()
+    def _expect(self, call: int, place: int) -> None:
+        """Have the kernels of a call compiled that come after a place in its list."""
+        if call == self.call:
+            return
+        self.call = call
+        later = first_calls()[call].kernels[place + 1 :]
+        with self._news:
+            known = self._done.union(self._work.values())
+            wanted = (each for each in first_calls()[call].largest_first() if each in later)
+            self._left = [each for each in wanted if json.dumps(each) not in known]
+        self.start(len(self._left))
+        for each in self.processes:
+            if each not in self._work:
+                self._give(each)
+
+    def _take(self, kernel: Any = None) -> Any:
+        """Return a kernel that this process compiles, the smallest one unless it is given; None if it is not left."""
+        with self._news:
+            taken = self._left[-1] if kernel is None and self._left else kernel
+            if taken not in self._left:
+                return None
+            self._left.remove(taken)
+            return taken
+
+    def _give(self, process: Popen[str]) -> None:
+        """Have a process compile the largest kernel that is left."""
+        with self._news:
+            if self._left:
+                self._work[process] = json.dumps(self._left[0])
+                _write(process.stdin, self._left.pop(0))
 
     def _listen(self, process: Popen[str]) -> None:
         with suppress(OSError, ValueError), process:
             for line in process.stdout or ():
-                call, place, compiled = json.loads(line)
                 with self._news:
-                    (self._ended if (call, place) in self._begun else self._begun).add((call, place))
-                    self.count += compiled
+                    self.count += int(line)
+                    self._done.add(self._work.pop(process))
                     self._news.notify_all()
+                self._give(process)
         with self._news:
             self.processes.remove(process)
+            self._work.pop(process, None)
             self._news.notify_all()
 
 
@@ -165,7 +214,7 @@ def allowed() -> int:
 
 
 def serve() -> None:
-    """Compile the kernels that are asked for on stdin, each between two lines on stdout.
+    """Compile the kernels that are asked for, a line of stdin each; answer by a line that says how many were missing.
 
     Another process has started this one. It ends when stdin ends, or after some seconds without work.
     """
@@ -180,21 +229,19 @@ def serve() -> None:
             asked.put(line)
         asked.put("")
 
-    def report(*about: int) -> None:
-        sys.stdout.write(f"{json.dumps(about)}\n")
-        sys.stdout.flush()
-
     Thread(target=listen, daemon=True).start()
     with suppress(Empty, OSError):
         while line := asked.get(timeout=PATIENCE):
-            for call, place, name, arguments in json.loads(line):
-                if not asked.empty():
-                    break
-                report(call, place, 0)
-                before = announcement.count
-                with suppress(Exception):  # the list is out of date
-                    callable_from_python(name).compile(tuple(map(numba.typeof, map(example, arguments))))
-                report(call, place, announcement.count - before)
+            before = announcement.count
+            compile_one(*json.loads(line))
+            sys.stdout.write(f"{announcement.count - before}\n")
+            sys.stdout.flush()
+
+
+def compile_one(name: str, arguments: list[Any]) -> None:
+    """Compile a kernel for arguments as `encoded`."""
+    with suppress(Exception):  # the list is out of date
+        callable_from_python(name).compile(tuple(map(numba.typeof, map(example, arguments))))
 
 
 def callable_from_python(name: str) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from time import perf_counter
 from typing import Any, ParamSpec, TypeVar, cast
@@ -20,7 +21,7 @@ from numba.core import config, event, types
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
-from choque._core.kernel_cache import keep_on_disk, troubles
+from choque._core.kernel_cache import KernelCache, keep_on_disk, troubles
 from choque._core.progress import Line, count_words
 
 Parameters = ParamSpec("Parameters")
@@ -115,6 +116,18 @@ def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -
     return cast("Callable[Parameters, Result]", compiled)
 
 
+def compile_ahead(needed: Any, title: str = "") -> None:
+    """Start the processes that compile a first call, unless ``needed``, one of its kernels, is on disk.
+
+    They begin as soon as the title of the call is known.
+    """
+    if hasattr(needed, "_cache") and isinstance(needed._cache, KernelCache) and needed._cache.is_empty():
+        from choque._core.compile_beside import compilers
+
+        with suppress(Exception):  # no process may be started here
+            compilers.begin_ahead(title) if title else compilers.start()
+
+
 _ours: WeakSet[Any] = WeakSet()  # kernels and parts; functions of users are not announced
 SECONDS_EACH = 0.25  # typical time to compile one kernel, until this process has compiled some itself
 
@@ -156,6 +169,9 @@ class _Announcement(event.Listener):
         if self._depth == 0:
             self.seconds += perf_counter() - self._begin
             if self._collects:
+                if gc.get_freeze_count() == 0:  # count what is left as old, at no cost: all of it stays
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()
             self._line.remove()
 

@@ -105,9 +105,13 @@ class KernelCache(FunctionCache):
         self.files = KernelFiles(Path(self.cache_path), base, function)
         self.shipped = KernelFiles(shipped_kernels.FOLDER, f"{function.__module__}.{base}", function)
 
+    def is_empty(self) -> bool:
+        """Return whether the function was never compiled here, and could be kept."""
+        return not (troubles.unkept or self.files.index.exists() or self.shipped.index.exists())
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load the kernel for a signature from the user's cache or the wheel; None if it has to be compiled."""
-        if not troubles.unkept and not self.files.index.exists() and not self.shipped.index.exists():
+        if self.is_empty():
             with suppress(Exception):  # no process may be started here
                 _compilers().begin(self._py_func, sig)  # they start while Numba loads its knowledge of types
         found = self._load(sig, target_context)

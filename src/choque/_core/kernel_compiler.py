@@ -12,6 +12,7 @@ documentation calls them, and run Numba's own passes in their order.
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import Any, ClassVar
 
 from numba import _dynfunc  # type: ignore[attr-defined]
@@ -25,8 +26,9 @@ from numba.core.extending import _Intrinsic
 from numba.core.ir_utils import check_and_legalize_ir
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.transforms import canonicalize_cfg
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.typing.context import Context
+from numba.core.untyped_passes import InlineClosureLikes
 
 REMEMBERED = (types.Number, types.Boolean, types.Array, types.BaseTuple)
 """Types whose operators allocate nothing, so that an answer holds for kernels and parts alike."""
@@ -122,12 +124,23 @@ class Passes(PassManager):
             setattr(PostProcessor, "run", whole)  # noqa: B010
 
     def _runPass(self, _: int, pss: Any, internal_state: Any) -> None:  # noqa: N802
+        if is_idle(pss, internal_state):
+            return
         pss.analysis = self._analysis
         mutated = pss.run_initialization(internal_state)
         mutated |= pss.run_pass(internal_state)
         mutated |= pss.run_finalizer(internal_state)
         if mutated and _pass_registry.get(type(pss)).mutates_CFG:
             internal_state.func_ir.blocks = canonicalize_cfg(internal_state.func_ir.blocks)
+
+
+def is_idle(each: Any, state: Any) -> bool:
+    """Return whether a pass of Numba would find nothing to do."""
+    if isinstance(each, InlineClosureLikes):
+        return not any(isinstance(constant, CodeType) for constant in state.func_id.code.co_consts)
+    if isinstance(each, NopythonRewrites):
+        return not any(isinstance(each.return_type, types.Array) for each in state.calltypes.values() if each)
+    return False
 
 
 def counts_references(state: Any) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.ids import Identities
+from choque._core.kernel import compile_ahead
 from choque._core.threads import Gate, one_thread
 from choque._core.types import F64, I32, Floats, Rows
 from choque.dynamics import Response
@@ -21,12 +22,15 @@ from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.world.arguments import MAX_BODIES, Arguments, BodyOptions
 from choque.world.bodies import Bodies
+from choque.world.bounds import mean_row
 from choque.world.settings import Settings
 
 if TYPE_CHECKING:
     from choque.narrow.hulls import Hulls
 
 Ids = I32
+FIRST_STEPS = {SPHERE: "World.step, soft-step, spheres", CONVEX: "World.step, soft-step, boxes"}
+"""Titles in `choque._core.compile_beside`."""
 
 
 class Population:
@@ -200,6 +204,8 @@ class Population:
         self._response.check(bodies)
         limit_speeds(bodies, self.settings.max_speed, self.settings.max_spin)
         self._bodies, self._identities = replace(self._bodies.joined(bodies), hulls=bodies.hulls), identities
+        if self.settings.response == "soft-step" and kind in FIRST_STEPS:
+            compile_ahead(mean_row, FIRST_STEPS[kind])
         return ids
 
 

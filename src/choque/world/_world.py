@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from choque._core import check, threads
 from choque._core.ids import Identities
+from choque._core.kernel import compile_ahead
 from choque._core.threads import Gate, one_thread
 from choque._core.types import F64, I32, Bools, Pairs
 from choque.bounds import Bounds
@@ -25,6 +26,7 @@ from choque.narrow.pair import MAX_POINTS, Contacts
 from choque.world._population import Population
 from choque.world._queries import Queries
 from choque.world.bodies import Before, Bodies, state_hash
+from choque.world.bounds import mean_row
 from choque.world.detection import NO_PAIRS, Detected, Detection
 from choque.world.report import SOLVER_STAGES, StepReport
 from choque.world.settings import Settings, float_name
@@ -109,6 +111,8 @@ class World(Population, Queries):
         max_spin: float | None = None,
         **broad_options: Any,
     ) -> None:
+        if response == "soft-step":
+            compile_ahead(mean_row)
         settings = Settings(
             broad=broad,
             bounds=bounds,
