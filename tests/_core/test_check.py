@@ -89,7 +89,7 @@ def test_the_first_bad_box_is_named(dtype: str, row: int) -> None:
     with pytest.raises(InvalidInput, match=f"^Row {row} has lower > upper.*column 1"):
         Boxes(lower, upper)
     upper[row, 0] = np.nan
-    with pytest.raises(InvalidInput, match=f"^Row {row} is not a number.*column 0"):
+    with pytest.raises(InvalidInput, match=f"^Row {row} is not a number.*column 0; rows and columns count from 0"):
         Boxes(lower, upper)
 
 

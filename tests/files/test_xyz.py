@@ -62,7 +62,7 @@ def test_a_lattice_alone_repeats_along_all_vectors(tmp_path: Path) -> None:
         ("2\n\nC 0 0 0\n", "is truncated"),
         ("1\n\nC 0 0\n", "Line 3 of .* has 3 columns"),
         ("1\n\nC 0 0 nan\n", r"Line 3 of .* has the position .*nan.*; give finite"),
-        ("1\n\nC 0 0 x\n", "truncated or damaged"),
+        ("2\n\nC 0 0 0\nC 0 0 x\n", "Line 4 of .* is 'C 0 0 x'; a position is three numbers"),
         ("1\nLattice='1 2 3'\nC 0 0 0\n", "nine finite numbers"),
         ("1\nLattice='1 0 0 0 1 0 0 0 inf'\nC 0 0 0\n", "nine finite numbers"),
         ("1\npbc='T T'\nC 0 0 0\n", "three times T or F"),

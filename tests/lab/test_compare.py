@@ -63,6 +63,8 @@ def test_nonsense_is_refused(finished: Result, tmp_path: Path) -> None:
         compare(finished.folder, finished.folder, threshold=-1)
     with pytest.raises(InvalidInput, match="Did you mean 'tests'"):
         compare(finished.folder, finished.folder, counters=["test"])
+    with pytest.raises(InvalidInput, match="no counter called 'verdict'"):
+        compare(finished.folder, finished.folder, counters=["verdict"])  # a word, which has no ratio
     elsewhere = changed(finished, tmp_path / "elsewhere", lambda row: row | {"n": row["n"] + 1})
     with pytest.raises(InvalidInput, match="no cell in common"):
         compare(finished.folder, elsewhere)

@@ -114,7 +114,7 @@ def test_a_fit_without_freedom_promises_nothing() -> None:
     ("work", "message"),
     [
         (lambda: fit_family("cubic", [1, 2], [1, 2]), "cubic"),
-        (lambda: fit_family("linear", [1, 2], [1, 2]), "2 different places"),
+        (lambda: fit_family("linear", [1, 2], [1, 2]), "different places; measured: 2"),
         (lambda: fit_family("linear", [0, 1, 2], [1, 2, 3]), "above 0"),
         (lambda: fit_family("linear", [1, 2, 3], [1, 2]), "3 places and 2 values"),
         (lambda: fit_family("sublinear", [1, 2, 3], [1, 2, 3], [1, 0, 1]), "weights"),

@@ -42,7 +42,7 @@ def test_a_run_says_what_it_took(copied: Result) -> None:
     older = Result(copied.study, copied.folder, {}, copied.samples)
     assert older.took == ""
     hours = Result(copied.study, copied.folder, {"seconds": {"cells": 7384.0, "waiting": 61.0}}, copied.samples)
-    assert hours.took == "2 h 3 min: cells 2 h 3 min; 1 min 1 s of it in wait for the cells of another run"
+    assert hours.took == "2 h 3 min: cells 2 h 3 min; 1 min 1 s of it spent waiting for the cells of another run"
 
 
 def test_a_copy_that_breaks_leaves_the_others_alone(

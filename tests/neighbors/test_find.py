@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,11 @@ def test_a_cell_of_edge_lengths_and_one_length(search: Search) -> None:
     want = rows(search(positions, 1.0, cell=np.diag([3.0, 3.0]), quantities="ijS"))
     assert rows(search(positions, 1.0, cell=[3, 3], quantities="ijS")) == want
     assert rows(search(positions, 1.0, cell=3, quantities="ijS")) == want
+
+
+def test_the_signature_begins_with_the_positions() -> None:
+    """The package is called, and its first argument is not taken for ``self``, as help and editors would."""
+    assert list(inspect.signature(choque.neighbors).parameters)[:3] == ["positions", "cutoff", "cell"]
 
 
 def test_no_points_one_point_and_equal_points(search: Search) -> None:

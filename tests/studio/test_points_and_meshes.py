@@ -86,6 +86,7 @@ def test_bonds_through_the_border_of_a_cell_are_drawn_in_halves(studio: Studio) 
     assert len(cell.ends) == 12
     np.testing.assert_allclose(view.poses().position[3], (5, 5, 5))  # wrapped into the cell
     assert "1.00 neighbours each" in view.status()
+    assert "until an atom has moved" not in view.status()  # without a skin there is no such distance
     studio.ask(lambda: view.set_cutoff(0.4))
     assert "0.00 neighbours each" in view.status()
     assert neighbors.cutoff == 1.5

@@ -346,7 +346,7 @@ def check_boxes(lower: Floats, upper: Floats) -> None:
     row, column = (int(index) for index in np.argwhere(~(lower <= upper))[0])
     low, high = lower[row, column], upper[row, column]
     problem = "is not a number" if np.isnan(low) or np.isnan(high) else "has lower > upper"
-    raise InvalidInput(f"Row {row} {problem}: lower is {low!s} and upper is {high!s} in column {column}.")
+    raise InvalidInput(f"Row {row} {problem}: {low!s} to {high!s} in column {column}; rows and columns count from 0.")
 
 
 @kernel

@@ -319,13 +319,10 @@ def show_comparison(comparison: RunComparison, as_json: bool) -> None:
         if len(shown) > MAX_SHOWN:
             typer.echo(f"… and {len(shown) - MAX_SHOWN} more")
     lacking = f", {comparison.missing} of A missing in B" if comparison.missing else ""
-    pace = (
-        ""
-        if comparison.time_ratio is None
-        else f"; times of B are {comparison.time_ratio:.2f}x those of A, in the middle"
-    )
+    pace = comparison.time_ratio
+    times = "" if pace is None else f"; times of B are {pace:.2f}x those of A in the median"
     count, limit = len(comparison.regressions), comparison.threshold
-    typer.echo(f"{comparison.cells} cells compared{lacking}: {count} regressions beyond {limit:.0%}{pace}")
+    typer.echo(f"{comparison.cells} cells compared{lacking}: {count} regressions beyond {limit:.0%}{times}")
 
 
 def _figure(value: Any) -> str:

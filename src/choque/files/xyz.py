@@ -89,13 +89,15 @@ def _read_frame(file: Path, lines: list[str], line: int, count: int) -> Atoms:
         if len(symbol) > MAX_SYMBOL:
             raise UnreadableFile(f"Line {row} of {file} names an atom {symbol[:40]!r}…; up to {MAX_SYMBOL} letters.")
         symbols.append(symbol)
-        numbers.extend(float(word) for word in words[first : first + 3])
+        try:
+            numbers.extend(list(map(float, words[first : first + 3])))
+        except ValueError:
+            raise UnreadableFile(f"Line {row} of {file} is {text[:80]!r}; a position is three numbers.") from None
     positions = numbers.array().reshape(count, 3)
     if not np.isfinite(positions).all():
         bad = int(np.argmax(~np.isfinite(positions).all(axis=1)))
-        raise UnreadableFile(
-            f"Line {line + 3 + bad} of {file} has the position {positions[bad].tolist()}; give finite numbers."
-        )
+        given = str(positions[bad].tolist())
+        raise UnreadableFile(f"Line {line + 3 + bad} of {file} has the position {given}; give finite numbers.")
     return Atoms(np.array(symbols, np.str_), positions, cell, periodic)
 
 
@@ -122,9 +124,7 @@ def _cell(file: Path, lattice: str | None) -> F64 | None:
     words = lattice.replace(",", " ").split()
     cell = np.array(words[:10], np.str_).astype(np.float64)
     if len(words) != 9 or not np.isfinite(cell).all():
-        raise UnreadableFile(
-            f"Lattice of {file} is {lattice[:80]!r}; it must be nine finite numbers, vector by vector."
-        )
+        raise UnreadableFile(f"Lattice of {file} is {lattice[:80]!r}; it must be nine finite numbers, by vectors.")
     return cell.reshape(3, 3)
 
 

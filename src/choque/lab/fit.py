@@ -206,7 +206,7 @@ def _points(x: ArrayLike, y: ArrayLike, term_count: int) -> tuple[Floats, Floats
     if not (np.isfinite(places).all() and np.isfinite(values).all() and (places > 0).all()):
         raise InvalidInput("Places and values must be finite, and places above 0.")
     if (different := len(np.unique(places))) < term_count:
-        raise InvalidInput(f"{different} different places cannot determine {term_count} coefficients; measure more.")
+        raise InvalidInput(f"{term_count} coefficients need at least as many different places; measured: {different}.")
     return places, values
 
 

@@ -59,7 +59,7 @@ class Result:
         if not seconds:
             return ""
         parts = ", ".join(f"{part} {_span(value)}" for part, value in seconds.items() if round(value))
-        others = f"; {_span(waited)} of it in wait for the cells of another run" if waited >= 1.0 else ""
+        others = f"; {_span(waited)} of it spent waiting for the cells of another run" if waited >= 1.0 else ""
         return f"{_span(sum(seconds.values()))}{': ' if parts else ''}{parts}{others}"
 
     @cached_property

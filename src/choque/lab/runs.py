@@ -329,7 +329,8 @@ def _compare(one: Result, other: Result, threshold: float, counters: Sequence[st
             f"{one.folder} and {other.folder} have no cell in common, so nothing can be compared; "
             "run the study with the same levels."
         )
-    known = {*one.samples.columns, *other.samples.columns}
+    known = {name for row in (*one.cells, *other.cells) for name in row if isinstance(row[name], int | float)}
+    known &= {*one.samples.columns, *other.samples.columns}
     for counter in counters:
         if counter not in COUNTERS and counter not in known:
             raise UnknownName("counter", counter, known - set(factors))

@@ -5,6 +5,7 @@ The package can be called: ``choque.neighbors(positions, 5.0, cell=cell, quantit
 
 from __future__ import annotations
 
+import inspect
 import sys
 from types import ModuleType
 
@@ -17,6 +18,7 @@ __all__ = ["Neighbors", "neighbor_list"]
 
 class _CallableModule(ModuleType):
     __call__ = staticmethod(find)
+    __signature__ = inspect.signature(find)  # otherwise inspect takes the first argument for self
 
 
 sys.modules[__name__].__class__ = _CallableModule

@@ -50,11 +50,9 @@ def neighbor_list(quantities: str, a: Any, cutoff: Any, self_interaction: bool =
     letters = _find.check_quantities(quantities, "ijdDS")
     part = ALL if check.boolean(self_interaction, "self_interaction") else FULL
     has_radii = not isinstance(cutoff, Mapping) and np.ndim(cutoff) > 0
-    group, dimension = _find.check_group(
-        _attribute(a, "positions"), cutoff if has_radii else None, "positions", "cutoff"
-    )
+    radii = cutoff if has_radii else None
+    group, dimension = _find.check_group(_attribute(a, "positions"), radii, "positions", "cutoff")
     cells = check_cells(_attribute(a, "cell"), np.asarray(_attribute(a, "pbc"), bool), dimension, left_handed=True)
-    thread_count = resolve_count(None, len(group.position))
     if isinstance(cutoff, Mapping):
         kinds = np.atleast_1d(check.integers(_attribute(a, "numbers"), "numbers", 0)).astype(np.int64)
         check.same_length(kinds, "numbers", len(group.position), "atoms")
@@ -62,7 +60,7 @@ def neighbor_list(quantities: str, a: Any, cutoff: Any, self_interaction: bool =
     else:
         reach = 0.0 if has_radii else _find.check_reach(cutoff, None)
         task = _find.Task(group, group, _find.check_batch(None, len(group.position)), cells, reach, part)
-        _, lists = _find.search(task, letters, thread_count)
+        _, lists = _find.search(task, letters, resolve_count(None, len(group.position)))
     wide = lists._replace(i=lists.i.astype(np.int64), j=lists.j.astype(np.int64), shift=lists.shift.astype(np.int64))
     return _find.answer(wide, letters, dimension)
 

@@ -92,15 +92,14 @@ class NeighborsView(PointsView):
         """Return how many neighbours there are, and how rarely they are searched."""
         found = self.shown
         count = len(self.cast())
-        cell = (
-            "no cell" if found.cell is None else f"periodic along {int(found.periodic.sum())} of {found.cell.shape[0]}"
-        )
+        cell = "no cell" if found.cell is None else f"periodic along {int(found.periodic.sum())} of {len(found.cell)}"
         lines = [
             f"<b>{count:,} points</b>, {cell}",
             f"{len(found) / max(count, 1):.2f} neighbours each, closer than {self.cutoff:.4g}",
-            f"{counted(found.rebuild_count, 'search', 'searches')} so far: one serves until an atom has moved by "
-            f"{found.skin / 2:.2g}",
         ]
+        if found.skin:
+            searches = counted(found.rebuild_count, "search", "searches")
+            lines.append(f"{searches} so far: one serves until an atom has moved by {found.skin / 2:.2g}")
         if self.picked is not None:
             near = self._of_picked()
             lines.append(f"<b>Point {self.picked}</b>: {len(near):,} neighbours: {', '.join(map(str, near[:12]))}")

@@ -299,10 +299,10 @@ class Outcome:
         before, after = self.energy
         if self.world.bodies.acceleration.any():  # the zero of potential energy is arbitrary, and so is any share
             change = "lost" if after < before else "gained"
-            return f"Energy, kinetic and potential together: {abs(after - before):.6g} {change}."
+            return f"Energy, kinetic and potential together: {abs(after - before):.6g} J {change}."
         share = (after - before) / abs(before) if before else math.nan
         drift = ""
         if math.isfinite(share):
             lost = f"{abs(share):.1%} {'lost' if share < 0 else 'gained'}"
             drift = f" ({lost})" if abs(share) >= 1e-3 else f" ({share:+.1e})"
-        return f"Energy: {before:.6g} at the start, {after:.6g} at the end{drift}."
+        return f"Energy: {before:.6g} J at the start, {after:.6g} J at the end{drift}."
