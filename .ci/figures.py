@@ -252,7 +252,7 @@ finally:
 print(json.dumps(sorted(name.partition("/src/")[2] for name in files)), file=sys.stderr)
 """
 
-BOXES = "import numpy, choque; lower = numpy.random.default_rng(0).uniform(0, 25, (20_000, 3))"
+BOXES = "import numpy, choque; lower = numpy.random.default_rng(0).uniform(0, 60, (20_000, 3))"
 WORLD = "import choque; world = choque.scene.find_bodies('mixed-box:800').world(); world.step(1 / 60)"
 COMMAND = "from choque.cli import main; sys.argv = ['choque', 'run', 'mixed-box:60', '--frames', '3', '--record']"
 

@@ -16,6 +16,8 @@ import pytest
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile
 from choque.lab import Result, compare, read, report, resume, runs
 
+FULL = os.environ.get("CHOQUE_FULL") == "1"
+
 CALLS: dict[str, Callable[[Path], Any]] = {
     "read": read,
     "report": report,
@@ -127,8 +129,8 @@ def test_records_of_any_values_are_refused_in_a_sentence_or_read(
     places = [(name,) for name in whole if name != "format"]
     places += [(name, inner) for name in ("study", "declaration") for inner in whole[name]]
     refused = 0
-    for place in places:
-        for value in VALUES:
+    for number, place in enumerate(places):
+        for value in VALUES if FULL else [VALUES[(number + shift) % len(VALUES)] for shift in (0, 3)]:
             record = json.loads(json.dumps(whole))
             where = record
             for name in place[:-1]:
@@ -139,7 +141,7 @@ def test_records_of_any_values_are_refused_in_a_sentence_or_read(
                 CALLS[call](folder)
             except ChoqueError:
                 refused += 1
-    assert refused > len(places)
+    assert refused > len(places) // (1 if FULL else 4)
 
 
 @pytest.mark.parametrize(
