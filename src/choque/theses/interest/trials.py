@@ -19,7 +19,7 @@ from choque._core.pair_keys import pack_pairs
 from choque._core.types import Pairs, Progress
 from choque.bounds import Boxes, Spheres
 from choque.broad import BroadPhase
-from choque.files.csv_table import write_table
+from choque.files.csv_table import write_columns
 from choque.interest import Areas
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import Trial
@@ -191,7 +191,7 @@ class RunLog(NamedTuple):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write comma-separated text."""
-        write_table(Path(path), list(COLUMNS), self.table)
+        write_columns(Path(path), dict(zip(COLUMNS, self.table.T, strict=True)))
 
 
 def run_config(config: InterestConfig, *, progress: Progress | None = None) -> RunLog:
