@@ -87,11 +87,6 @@ class LocalProcesses(Executor):
         with self._lock:
             self._idle += [self._new_process() for _ in range(count - len(self._all))]
 
-    @property
-    def process_ids(self) -> list[int]:
-        """The processes that are alive."""
-        return [process.pid for process in list(self._all) if process.poll() is None]
-
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes: after their tasks if ``wait``, otherwise at once."""
         if wait and not cancel_futures:
