@@ -219,7 +219,7 @@ def test_the_unit_of_length_does_not_matter(unit: float) -> None:
 
 
 def test_bad_pairs_are_refused() -> None:
-    for pairs, text in (([[0, 1]], "Pair 0"), ([[0.5, 0]], "integers"), ([0, 0], "shape")):
+    for pairs, text in (([[0, 1]], r"pairs\[0, 1\] is 1"), ([[0.5, 0]], "whole numbers"), ([0, 0], "shape")):
         with pytest.raises(InvalidInput, match=text):
             gjk(CUBE, CUBE, pairs)
     with pytest.raises(InvalidInput, match="runs"):

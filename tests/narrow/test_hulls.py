@@ -196,13 +196,13 @@ def test_other_bad_input(tmp_path: Path) -> None:
         Hulls.from_meshes(broken)
     hulls = Hulls.solids("cube")
     for arguments, text in (
-        ({"scale": 0}, "every scale must be positive"),
-        ({"scale": [1, 1]}, "do not fit together"),
+        ({"scale": 0}, "scale is 0.0; it must be a number above 0"),
+        ({"scale": [1, 1]}, "scale has the shape"),
         ({"rotation": np.ones((3, 3))}, "orthonormal"),
         ({"row": 7}, "from 0 to 0"),
     ):
         with pytest.raises(InvalidInput, match=text):
             hulls.at([0, 0, 0], **arguments)  # type: ignore[arg-type]
-    for position in ([0, np.nan, 0], [0, 1e60, 0]):
-        with pytest.raises(InvalidInput, match="finite"):
+    for position, text in (([0, np.nan, 0], "finite"), ([0, 1e60, 0], r"Row 0 of position is 1e\+60")):
+        with pytest.raises(InvalidInput, match=text):
             hulls.at(position)

@@ -100,8 +100,8 @@ def test_unknown_names_are_answered_with_a_suggestion() -> None:
         ("uniform", {"n": 2.0}, "n is 2.0"),
         ("uniform", {"frames": 0}, "frames is 0"),
         ("uniform", {"dimension": 4}, "dimension is 4"),
-        ("uniform", {"dtype": "int32"}, "dtype is 'int32'"),
-        ("uniform", {"dtype": "nonsense"}, "dtype is 'nonsense'"),
+        ("uniform", {"dtype": "int32"}, "no float type called 'int32'"),
+        ("uniform", {"dtype": "nonsense"}, "no float type called 'nonsense'"),
     ],
 )
 def test_bad_values_name_the_parameter(name: str, options: dict[str, object], sentence: str) -> None:

@@ -158,9 +158,7 @@ class Mesh:
         Guarantee: exact, by the parity of the faces above a point; where a mesh overlaps itself, a point that lies
         inside twice is outside.
         """
-        given = check.finite(check.coordinates(points, "points"), "points").astype(np.float64)
-        if given.shape[1] != 3:
-            raise InvalidInput(f"points has the shape {given.shape}; it must be (n, 3).")
+        given = check.vectors(points, "points")
         if not self.is_closed:
             raise InvalidInput("The mesh is open: it has no inside. See report() for where it is open.")
         count = resolve_count(threads, len(given))

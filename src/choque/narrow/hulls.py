@@ -235,31 +235,14 @@ class Hulls:
         row
             Which hull: a number, or (n,).
         """
-        try:
-            given = np.asarray(position, np.float64)
-            places = np.atleast_2d(given)
-            count = len(places)
-            turns = np.broadcast_to(np.eye(3) if rotation is None else np.asarray(rotation, np.float64), (count, 3, 3))
-            scales = np.asarray(scale, np.float64)
-            scales = np.broadcast_to(scales[..., None] if scales.ndim == 0 else scales, (count, 3))
-            rows = np.broadcast_to(np.asarray(row), (count,))
-        except (TypeError, ValueError) as problem:
-            raise InvalidInput(f"The poses do not fit together: {problem}.") from None
-        if places.shape != (count, 3):
-            raise InvalidInput(f"position has the shape {given.shape}; it must be (3,) or (n, 3).")
-        for name, array in (("position", places), ("scale", scales)):
-            fair = np.abs(array) <= LARGEST
-            if not fair.all():
-                bad = int(np.argwhere(~fair)[0][0])
-                raise InvalidInput(
-                    f"Row {bad} of {name} is {array[bad].tolist()}; it must hold finite numbers, within ±{LARGEST:g}."
-                )
-        if not (scales > 0).all():
-            bad = int(np.argwhere(~(scales > 0))[0][0])
-            raise InvalidInput(f"Row {bad} of scale is {scales[bad].tolist()}; every scale must be positive.")
-        check.orthonormal(np.ascontiguousarray(turns), "rotation")
-        places, turns, scales = (np.ascontiguousarray(array) for array in (places, turns, scales))
-        return Posed(self, check.rows(rows, "rows", len(self)).copy(), places, turns, scales, is_single=given.ndim == 1)
+        places = check.vectors(position, "position")
+        count = len(places)
+        check.table(places, "position", (count, 3), -LARGEST, LARGEST)
+        turns = check.table(np.eye(3) if rotation is None else rotation, "rotation", (count, 3, 3))
+        scales = check.table(scale, "scale", (count, 3), maximum=LARGEST, above=0)
+        check.orthonormal(turns, "rotation")
+        rows = check.whole_numbers(row, "row", count, 0, len(self) - 1)
+        return Posed(self, rows, places, turns, scales, is_single=np.ndim(position) == 1)
 
 
 def _centred(faces: Faces) -> Hull:

@@ -296,8 +296,7 @@ def visit_small(
     """Add the number of neighbours of every point to ``cursor`` (n,), and write them from there on to ``lists``."""
     is_filling = lists is not None
     target = empty_lists(0, "") if lists is None else lists
-    shares = threads.ranges(len(systems.first), thread_count)
-    threads.run(lambda share: _visit(*shares[share], systems, cutoff, part, cursor, target, is_filling), len(shares))
+    threads.over_shares(_visit, len(systems.first), thread_count, systems, cutoff, part, cursor, target, is_filling)
 
 
 @forceinline

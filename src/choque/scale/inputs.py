@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import I64, Floats
-from choque.errors import InvalidInput, MissingExtra, UnreadableFile
+from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.atomic import beside
 from choque.files.box_arrays import check_table, column_names
 from choque.files.parquet_boxes import box_columns, column_type, pyarrow
@@ -28,6 +27,7 @@ from choque.files.source import check_suffix, lower_suffix, naming_damage, requi
 from choque.scale.tiling import first_wrong
 
 GROUP_ROWS = 1 << 20  # rows of a group in files that have no groups of their own
+ARRAYS = "to read arrays of this format"  # what optional libraries are needed for
 SPOOLED = "spooled-"  # how the names of files begin that are named after their content; see `spool`
 Columns: TypeAlias = tuple[str, ...]
 Extent: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
@@ -305,9 +305,9 @@ class _Array:
             require_signature(self._path, b"\x93NUMPY", "a NumPy array")
             return np.load(self._path, mmap_mode="r", allow_pickle=False)
         if suffix == ".zarr":
-            return _library("zarr").open(str(self._path), mode="r", path=self._inner or None)
+            return require("zarr", purpose=ARRAYS).open(str(self._path), mode="r", path=self._inner or None)
         require_signature(self._path, b"\x89HDF", "an HDF5 file")
-        file = _library("h5py").File(self._path, "r")
+        file = require("h5py", purpose=ARRAYS).File(self._path, "r")
         self._close = file.close
         names = [self._inner] if self._inner else [name for name in file if hasattr(file[name], "shape")]
         if len(names) != 1 or names[0] not in file:
@@ -319,14 +319,6 @@ class _Array:
 
     def __exit__(self, *problem: object) -> None:
         self._close()
-
-
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as problem:
-        sentence = f"The library {name!r} is needed to read such files. Install it with: pip install {name}."
-        raise MissingExtra(sentence) from problem
 
 
 class Format(NamedTuple):

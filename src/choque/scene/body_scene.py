@@ -152,10 +152,7 @@ class BodyScene:
 
 def steps_per_second(value: object) -> int:
     """Return a valid number of steps per second."""
-    steps = check.whole_number(value, "steps_per_second", 1)
-    if steps > MAX_STEPS_PER_SECOND:
-        raise InvalidInput(f"steps_per_second is {steps}; it must be at most {MAX_STEPS_PER_SECOND}.")
-    return steps
+    return check.whole_number(value, "steps_per_second", 1, MAX_STEPS_PER_SECOND)
 
 
 def body_generator(name: str) -> Callable[[Registered], Registered]:

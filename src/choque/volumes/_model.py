@@ -381,13 +381,10 @@ def _corners(values: ArrayLike, name: str) -> Points:
 
 
 def _lattice_point(point: LatticePoint, name: str, dimension: int) -> LatticePoint:
-    try:
-        given = np.asarray(point)
-    except ValueError:
-        given = np.empty(0)
-    if given.shape != (dimension,) or given.dtype.kind not in "iu":
+    given = check.integers(point, f"The {name}")
+    if given.shape != (dimension,):
         raise InvalidInput(f"The {name} is {point!r}; a lattice point is {dimension} whole numbers.")
-    return _as_tuple(given)
+    return _as_tuple(given.astype(np.int64))
 
 
 def _as_tuple(point: I64) -> LatticePoint:

@@ -177,9 +177,9 @@ class Population:
         self._identities, self._bodies = self._identities.kept(staying), self._bodies.take(staying)
 
     def _add_convex(self, columns: Arguments, arriving: Hulls, row: ArrayLike, scale: F64) -> Ids:
-        from choque.world.hull_library import chosen, joined
+        from choque.world.hull_library import joined
 
-        rows = chosen(row, columns.count, arriving)
+        rows = check.whole_numbers(row, "row", columns.count, 0, len(arriving) - 1)
         hulls, places = joined(self._bodies.hulls, arriving)
         return self._add(
             columns,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.types import I64, Floats, Pairs
+from choque._core.types import I64, Floats, Keys, Pairs
 from choque.dynamics.response import State
 from choque.errors import InvalidInput
 from choque.narrow.manifolds.solids import HullFaces
@@ -37,6 +37,10 @@ class Numbers(NamedTuple):
         if not len(self.ids):
             return given
         return np.where(given >= FIRST, self.ids[np.clip(of_mesh, 0, len(self.ids) - 1)], given)
+
+    def of_pairs(self, keys: Keys) -> tuple[I64, I64]:
+        """Return the ids of both bodies of pairs; for a triangle that of its mesh."""
+        return self.ids_of(keys >> np.uint64(32)), self.ids_of(keys & np.uint64(0xFFFFFFFF))
 
 
 class Pieces:
