@@ -47,6 +47,11 @@ def pack_pairs(pairs: NDArray[np.integer[Any]]) -> Keys:
     return (first << np.uint64(32)) | pairs[:, 1].astype(np.uint64)
 
 
+def halves(keys: Keys) -> tuple[Keys, Keys]:
+    """Return the first and the second row of each of ``keys`` (m,), uint64."""
+    return keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)
+
+
 def unpack_pairs(keys: Keys) -> Pairs:
     """Return the pairs (m, 2), int32, of ``keys`` (m,)."""
     pairs: Pairs = memory.empty((keys.size, 2), np.int32)

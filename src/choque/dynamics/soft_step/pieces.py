@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.pair_keys import halves
 from choque._core.types import I64, Floats, Keys, Pairs
 from choque.dynamics.response import State
 from choque.errors import InvalidInput
@@ -40,7 +41,8 @@ class Numbers(NamedTuple):
 
     def of_pairs(self, keys: Keys) -> tuple[I64, I64]:
         """Return the ids of both bodies of pairs; for a triangle that of its mesh."""
-        return self.ids_of(keys >> np.uint64(32)), self.ids_of(keys & np.uint64(0xFFFFFFFF))
+        first, second = halves(keys)
+        return self.ids_of(first), self.ids_of(second)
 
 
 class Pieces:
