@@ -209,7 +209,7 @@ SPHERE = 'choque = 1\n\n[[bodies]]\nkind = "sphere"\n'
         ('choque = 1\n[[bodies]]\ngenerator = "mixed-bx"\nn = 3', 3, "Did you mean 'mixed-box'?"),
         ('choque = 1\n[[bodies]]\ngenerator = "pile"', 2, "n is missing"),
         ('choque = 1\n[[bodies]]\ngenerator = "pile"\nn = -1', 3, "n is -1"),
-        ('choque = 1\n[[bodies]]\ngenerator = "pile"\nn = 1000000000000', 3, "at most 10,000,000"),
+        ('choque = 1\n[[bodies]]\ngenerator = "pile"\nn = 1000000000000', 3, "from 0 to 10000000"),
         (
             'choque = 1\n[[bodies]]\ngenerator = "gas"\nn = 3\nparameters.fill = 3',
             5,

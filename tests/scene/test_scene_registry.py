@@ -112,5 +112,5 @@ def test_bad_values_name_the_parameter(name: str, options: dict[str, object], se
 def test_frames_that_are_not_there() -> None:
     made = scene.generate("uniform", 3, frames=2)
     for index in (2, -1, 0.5, "1"):
-        with pytest.raises(InvalidInput, match="the frames are 0 to 1"):
+        with pytest.raises(InvalidInput, match="a whole number from 0 to 1"):
             made.frame(index)  # type: ignore[arg-type]

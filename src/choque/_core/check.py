@@ -328,7 +328,9 @@ def integers(
     return given
 
 
-def whole_numbers(values: ArrayLike, name: str, count: int, minimum: int, maximum: int) -> I64:
+def whole_numbers(
+    values: ArrayLike, name: str, count: int, minimum: int | None = None, maximum: int | None = None
+) -> I64:
     """Return new `integers` (count,), from one for all or one for each."""
     given = integers(values, name, minimum, maximum)
     if given.shape not in ((), (count,)):

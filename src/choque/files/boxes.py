@@ -127,8 +127,7 @@ def write_frames(
 
 def _checked_frames(frames: Iterable[tuple[ArrayLike, ArrayLike]], frame_count: int) -> Iterator[box_arrays.BoxArrays]:
     """Yield the frames as arrays of one shape and type, exactly ``frame_count`` of them, at least one."""
-    if frame_count < 1:
-        raise InvalidInput(f"frame_count is {frame_count}; a scene has at least one frame.")
+    check.whole_number(frame_count, "frame_count", 1)
     like: box_arrays.BoxArrays | None = None
     seen = 0
     for lower, upper in frames:

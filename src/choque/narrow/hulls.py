@@ -19,7 +19,7 @@ from choque._core.types import F64, I64, Rows
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.meshes import READERS, read_mesh
 from choque.files.source import lower_suffix, naming_damage, read_head
-from choque.narrow.solids import LARGEST, SMALLEST, Faces, as_cloud, hull_faces, mass_of, neighbours, solid
+from choque.narrow.solids import LARGEST, SMALLEST, Faces, hull_faces, mass_of, neighbours, solid
 
 if TYPE_CHECKING:
     from choque.meshes import Mesh
@@ -138,7 +138,7 @@ class Hulls:
         More than 32 points need the extra ``mesh``. A cloud in one plane, on one line or in one point has no volume
         and is refused.
         """
-        names = ["The cloud"] if len(clouds) == 1 else [f"Cloud {row}" for row in range(len(clouds))]
+        names = ["the cloud"] if len(clouds) == 1 else [f"cloud {row}" for row in range(len(clouds))]
         return cls(_centred(hull_faces(*each)) for each in zip(clouds, names, strict=True))
 
     @classmethod
@@ -147,7 +147,7 @@ class Hulls:
 
         Only the vertices count: a mesh with holes, open or inside out, has the hull that its vertices have.
         """
-        return cls(_centred(hull_faces(_read_vertices(Path(path)), f"The mesh in {path}")) for path in paths)
+        return cls(_centred(hull_faces(_read_vertices(Path(path)), f"the mesh in {path}")) for path in paths)
 
     @classmethod
     def meshes(cls, *meshes: Mesh) -> Self:
@@ -173,13 +173,8 @@ class Hulls:
     @classmethod
     def boxes(cls, size: ArrayLike = (1.0, 1.0, 1.0)) -> Self:
         """Return boxes with the full edge lengths ``size`` (3,) or (n, 3)."""
-        edges = np.atleast_2d(as_cloud(np.atleast_2d(np.asarray(size, object)).tolist(), "The size of a box"))
-        wrong = np.flatnonzero(~(edges >= SMALLEST).all(axis=1))
-        if len(wrong):
-            raise InvalidInput(
-                f"Box {wrong[0]} has the size {edges[wrong[0]].tolist()}; every edge must be positive, and at least "
-                f"{SMALLEST:g}."
-            )
+        edges = check.vectors(size, "size")
+        check.table(edges, "size", edges.shape, SMALLEST, LARGEST)
         points, triangles = solid("cube")
         return cls(_centred(Faces(points * edge / 2, triangles)) for edge in edges)
 

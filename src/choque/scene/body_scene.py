@@ -175,9 +175,7 @@ def bodies(name: str, n: int, *, seed: int = 0, **parameters: object) -> BodySce
     the same version of NumPy's generators.
     """
     build, completed = GENERATORS.find(name), GENERATORS.completed(name, parameters)
-    count = check.whole_number(n, "n", 0)
-    if count > MAX_GENERATED:
-        raise InvalidInput(f"n is {count}; a generator makes at most {MAX_GENERATED:,} bodies.")
+    count = check.whole_number(n, "n", 0, MAX_GENERATED)
     request = BodyRequest(name, count, check.whole_number(seed, "seed", 0))
     made = build(request, **parameters)
     return BodyScene(

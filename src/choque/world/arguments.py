@@ -12,7 +12,7 @@ from choque._core import check
 from choque._core.pair_keys import EVERY_GROUP, bit_field
 from choque._core.types import F64, I32, U8, Bools
 from choque._core.vector import orthonormalised
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput
 from choque.world.bodies import Bodies
 
 MAX_BODIES = 2**31 - 1  # ids are 32 bits wide
@@ -96,8 +96,7 @@ class Arguments:
 
     def __init__(self, position: ArrayLike, options: BodyOptions) -> None:
         for name in options:
-            if name not in DEFAULTS:
-                raise UnknownName("property of bodies", name, DEFAULTS)
+            check.choice(name, "property of bodies", DEFAULTS)
         self.position = check.vectors(position, "position")
         self.count = len(self.position)
         self._options: dict[str, Any] = {**DEFAULTS, **options}

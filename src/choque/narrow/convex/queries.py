@@ -212,11 +212,5 @@ def _as_cores(bodies: Convex, name: str, thread_count: int) -> tuple[Cores, bool
         points = points[None]
     if points.ndim != 3 or points.shape[2] != 3 or points.shape[1] == 0:
         raise InvalidInput(f"{name} has the shape {np.shape(bodies)}; vertices must be (v, 3) or (n, v, 3), v ≥ 1.")
-    fair = np.abs(points) <= LARGEST
-    if not fair.all():
-        body, vertex = np.argwhere(~fair)[0][:2].tolist()
-        raise InvalidInput(
-            f"Vertex {vertex} of body {body} of {name} is {points[body, vertex].tolist()}; it must be finite, and "
-            f"within ±{LARGEST:g}."
-        )
+    check.table(points, name, points.shape, -LARGEST, LARGEST)
     return cores_of_points(points, points[:, 0], np.ones(1, np.int64)), is_single
