@@ -154,7 +154,7 @@ class Compilers:
         self.processes, self._work, self._news = [], {}, Condition()
 
     def _expect(self, call: int, place: int) -> None:
-        """Have the kernels of a call compiled that come after a place in its list."""
+        """Compile beside the kernels of a call that come after a place in its list."""
         if call == self.call:
             return
         self.call = call
@@ -178,7 +178,7 @@ class Compilers:
             return taken
 
     def _give(self, process: Popen[str]) -> None:
-        """Have a process compile the largest kernel that is left."""
+        """Give a process the largest kernel that is left."""
         with self._news:
             if self._left:
                 self._work[process] = json.dumps(self._left[0])
