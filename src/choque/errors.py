@@ -47,11 +47,11 @@ class MissingExtra(ChoqueError, ImportError):
     """An optional library that a feature needs and that is not installed."""
 
 
-def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+def require(module: str, *, extra: str | None = None, purpose: str) -> ModuleType:
     """Import the optional ``module``, or say in one sentence how to get it.
 
-    ``extra`` is that of this package which brings it, such as ``"lab"``; ``purpose`` what needs it, as it reads after
-    "needed": ``"to draw pictures"``.
+    ``extra`` is that of this package which brings it, such as ``"lab"``, None if none does; ``purpose`` what needs it,
+    as it reads after "needed": ``"to draw pictures"``.
     """
     try:
         return importlib.import_module(module)
@@ -70,8 +70,9 @@ def check_installed(*modules: str, extra: str, purpose: str) -> None:
             raise _missing(module, extra, purpose, "is not installed")
 
 
-def _missing(module: str, extra: str, purpose: str, state: str) -> MissingExtra:
+def _missing(module: str, extra: str | None, purpose: str, state: str) -> MissingExtra:
     library = module.partition(".")[0]
+    wanted = library if extra is None else f"'choque[{extra}]'"
     return MissingExtra(
-        f"The library {library!r} is needed {purpose} and {state}. Install it with: pip install 'choque[{extra}]'."
+        f"The library {library!r} is needed {purpose} and {state}. Install it with: pip install {wanted}."
     )

@@ -62,7 +62,7 @@ def test_a_matrix_that_is_not_finite_does_not_converge() -> None:
         (np.eye(2), "shape"),
         ([[1, 2, 0], [0, 1, 0], [0, 0, 1]], "not symmetric"),
         (np.full((3, 3), np.inf), "finite"),
-        ("abc", "numbers"),
+        ("abc", "element type"),
     ],
 )
 def test_bad_matrices_are_refused(matrix: object, text: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -26,10 +24,9 @@ class Abacus(devices.Device):
 
 
 @pytest.fixture
-def _abacus() -> Iterator[None]:
+def _abacus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices.devices, "_registered", {})
     devices.devices.register("abacus", lambda requested: Abacus(requested))
-    yield
-    devices.devices.unregister("abacus")
 
 
 @pytest.mark.usefixtures("_abacus")

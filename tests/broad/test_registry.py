@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -25,18 +24,17 @@ BOXES = Boxes([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]])
 
 
 @pytest.fixture(autouse=True)
-def _clean_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(methods, "_registered", {})
-    methods.rescan()
-    yield
-    methods.rescan()
+def _clean_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    for known in ("_registered", "_found"):
+        monkeypatch.setattr(methods, known, {})
+    monkeypatch.setattr(methods, "_announced", None)
 
 
 def announce(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     """Let an installed package announce a method."""
     points = [EntryPoint(name, value, "choque.broad")]
     monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "choque.broad" else [])
-    methods.rescan()
+    monkeypatch.setattr(methods, "_announced", None)
 
 
 def test_an_unknown_method_suggests_the_nearest_and_lists_all() -> None:
@@ -153,7 +151,6 @@ def test_the_example_package_announces_itself_and_conforms(tmp_path: Path, monke
     (info / "entry_points.txt").write_text("\n".join(lines))
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.syspath_prepend(str(EXAMPLE / "src"))
-    methods.rescan()
     try:
         assert "sorted-scan" in broad.names()
         made = broad.create("sorted-scan", BOXES)

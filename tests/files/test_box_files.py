@@ -109,8 +109,8 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
         (good[0], good[0], "shape"),
         (np.zeros((2, 4)), np.zeros((2, 4)), "shape"),
         (good + 1j, good, "complex128"),
-        (good, good.astype(str), "upper holds"),
-        ([[1, 2], [3]], good, "arrays of numbers"),
+        (good, good.astype(str), "upper has the element type"),
+        ([[1, 2], [3]], good, "lower is not a rectangular array of numbers"),
     ]:
         with pytest.raises(InvalidInput, match=sentence):
             files.write_boxes(tmp_path / "a.npy", lower, upper)
@@ -124,5 +124,5 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
 def test_single_frames_have_frame_zero_only(tmp_path: Path) -> None:
     files.write_boxes(tmp_path / "a.npy", [[0, 0]], [[1, 1]])
     for frame in (1, -1, True, 0.0, "0"):
-        with pytest.raises(InvalidInput, match="There is no frame"):
+        with pytest.raises(InvalidInput, match="frame is "):
             files.read_boxes(tmp_path / "a.npy", frame=frame)  # type: ignore[arg-type]

@@ -43,7 +43,7 @@ def test_round_trip(
         assert one.flags.c_contiguous
         one += 1  # the copy is the caller's
         np.testing.assert_array_equal(files.read_boxes(path, frame=index)[0], lower[index])
-    with pytest.raises(InvalidInput, match=f"the frames are 0 to {shape[0] - 1}"):
+    with pytest.raises(InvalidInput, match=f"a whole number from 0 to {shape[0] - 1}"):
         store.frame(shape[0])
 
 
@@ -96,7 +96,7 @@ def test_frames_that_break_their_promise(suffix: str, tmp_path: Path) -> None:
         ([one] * 3, 2, "More than the 2"),
         ([one, (one[0][:1], one[1][:1])], 2, "Frame 1 is float64 of shape"),
         ([one, (one[0].astype("f4"), one[1].astype("f4"))], 2, "Frame 1 is float32"),
-        ([], 0, "at least one frame"),
+        ([], 0, "frame_count is 0; it must be a whole number of at least 1"),
         ([], 1, "Only 0 of the 1"),
     ]
     for frames, count, sentence in cases:

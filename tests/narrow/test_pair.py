@@ -83,7 +83,7 @@ print(announcement.count)
     assert counts[1] == 0
 
 
-def test_a_table_of_rules_of_ones_own() -> None:
+def test_a_table_of_rules_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs of kinds that a table leaves out are tested by the exact rules."""
     from choque._core.kernel import helper
 
@@ -91,14 +91,12 @@ def test_a_table_of_rules_of_ones_own() -> None:
     def lifted(a: Pose, b: Pose) -> Manifold:
         return touching(a, (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), a.size[0], 0.25) if offset(a, b)[0] < 1.0 else apart()
 
+    monkeypatch.setattr(RULES, "_registered", {})
     RULES.register("lifted-in-a-test", {(SPHERE, SPHERE): lifted})
-    try:
-        phase = NarrowPhase("lifted-in-a-test")
-        found = phase.find(one_pair(SPHERE, SPHERE), np.array([[0, 1]], np.int32))
-        assert found.depth.tolist() == [0.25]
-        assert found.normal.tolist() == [[0.0, 1.0, 0.0]]
-        exact = contacts(one_pair(SPHERE, PLANE), [[0, 1]])
-        again = contacts(one_pair(SPHERE, PLANE), [[0, 1]], narrow="lifted-in-a-test")
-        assert exact.depth.tolist() == again.depth.tolist()
-    finally:
-        RULES.unregister("lifted-in-a-test")
+    phase = NarrowPhase("lifted-in-a-test")
+    found = phase.find(one_pair(SPHERE, SPHERE), np.array([[0, 1]], np.int32))
+    assert found.depth.tolist() == [0.25]
+    assert found.normal.tolist() == [[0.0, 1.0, 0.0]]
+    exact = contacts(one_pair(SPHERE, PLANE), [[0, 1]])
+    again = contacts(one_pair(SPHERE, PLANE), [[0, 1]], narrow="lifted-in-a-test")
+    assert exact.depth.tolist() == again.depth.tolist()

@@ -101,9 +101,9 @@ def test_contains_equals_the_winding_of_exact_crossings(outline: list[Any], doub
     ("vertices", "named"),
     [
         ([[0, 0], [1, 1]], "2 points"),
-        ([[0, 0], [1, 1], [np.nan, 0]], "Point 2"),
+        ([[0, 0], [1, 1], [np.nan, 0]], "Row 2"),
         ([0, 1, 2], "shape"),
-        ([["a", "b"]] * 3, "not a list of points"),
+        ([["a", "b"]] * 3, "element type"),
     ],
 )
 def test_bad_polygons_are_named(vertices: Any, named: str) -> None:

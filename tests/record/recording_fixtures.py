@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
     def recording(given: list[Frame], name: str = "a.choque", **header: object) -> Path:
         path = tmp_path / name
-        with Writer(path, {"scene": "test", "dt": 1 / 60, **header}) as writer:
+        with closing(Writer(path, {"scene": "test", "dt": 1 / 60, **header})) as writer:
             writer.begin(a_table(len(given[0][0])), b"state")
             for index, (position, rotation) in enumerate(given):
                 writer.add(position, rotation, hash=1000 + index, time=index / 60, step=1 / 60)

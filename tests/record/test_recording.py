@@ -6,6 +6,7 @@ import errno
 import struct
 import zlib
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ def equal(recording: Recording, frames: list[tuple[np.ndarray, np.ndarray]]) -> 
 def write_all(
     path: Path, frames: list[tuple[np.ndarray, np.ndarray]], table: BodyTable, interrupt_at: int = -1
 ) -> None:
-    with Writer(path, {"scene": "test", "dt": 1 / 60}) as writer:
+    with closing(Writer(path, {"scene": "test", "dt": 1 / 60})) as writer:
         writer.begin(table, b"")
         for index, (position, rotation) in enumerate(frames):
             if index == interrupt_at:

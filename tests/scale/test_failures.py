@@ -214,7 +214,7 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, boxes: Path) -> None:
 
         def kill_one(done: int, total: int, about: str) -> None:
             if about == "joined" and not killed:
-                killed.append(processes.process_ids[0])
+                killed.append(next(process.pid for process in processes._all if process.poll() is None))
                 os.kill(killed[0], signal.SIGKILL)
 
         found = choque.scale.pairs(

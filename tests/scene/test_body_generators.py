@@ -180,7 +180,7 @@ def test_a_gas_is_at_rest_as_a_whole() -> None:
         ("gas", {"filling": 0.6}, "filling is 0.6"),
         ("matrix", {"balls": 1.5}, "balls is 1.5"),
         ("pile", {"n": -1}, "n is -1"),
-        ("pile", {"n": 10**9}, "at most 10,000,000"),
+        ("pile", {"n": 10**9}, "from 0 to 10000000"),
         ("pile", {"seed": "x"}, "seed is 'x'"),
     ],
 )

@@ -100,8 +100,8 @@ def test_unknown_names_are_answered_with_a_suggestion() -> None:
         ("uniform", {"n": 2.0}, "n is 2.0"),
         ("uniform", {"frames": 0}, "frames is 0"),
         ("uniform", {"dimension": 4}, "dimension is 4"),
-        ("uniform", {"dtype": "int32"}, "dtype is 'int32'"),
-        ("uniform", {"dtype": "nonsense"}, "dtype is 'nonsense'"),
+        ("uniform", {"dtype": "int32"}, "no float type called 'int32'"),
+        ("uniform", {"dtype": "nonsense"}, "no float type called 'nonsense'"),
     ],
 )
 def test_bad_values_name_the_parameter(name: str, options: dict[str, object], sentence: str) -> None:
@@ -112,5 +112,5 @@ def test_bad_values_name_the_parameter(name: str, options: dict[str, object], se
 def test_frames_that_are_not_there() -> None:
     made = scene.generate("uniform", 3, frames=2)
     for index in (2, -1, 0.5, "1"):
-        with pytest.raises(InvalidInput, match="the frames are 0 to 1"):
+        with pytest.raises(InvalidInput, match="a whole number from 0 to 1"):
             made.frame(index)  # type: ignore[arg-type]

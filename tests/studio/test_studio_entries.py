@@ -26,7 +26,7 @@ def test_views_of_objects() -> None:
         view_of([1, 2])
 
 
-def test_a_registered_entry_is_found_by_its_names_and_suffixes() -> None:
+def test_a_registered_entry_is_found_by_its_names_and_suffixes(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[object] = []
 
     def show(things: Sequence[str], parameters: Mapping[str, Any]) -> View:
@@ -34,15 +34,13 @@ def test_a_registered_entry_is_found_by_its_names_and_suffixes() -> None:
         return view_of(find_bodies("bowling"))
 
     planted = Entry("Planted", "A test.", lambda: {"volcano": "Erupts."}, show, suffixes=(".lava",), study=True)
+    monkeypatch.setattr(ENTRIES, "_registered", {})
     ENTRIES.register("planted", planted)
-    try:
-        assert entry_of(["volcano"]) == entry_of(["a.lava"]) == entry_of([], "planted") == "planted"
-        assert isinstance(find_view(["volcano"], parameters={"n": 3}), View)
-        assert opened == [(["volcano"], {"n": 3})]
-    finally:
-        ENTRIES.unregister("planted")
+    assert entry_of(["volcano"]) == entry_of(["a.lava"]) == entry_of([], "planted") == "planted"
+    assert isinstance(find_view(["volcano"], parameters={"n": 3}), View)
+    assert opened == [(["volcano"], {"n": 3})]
     with pytest.raises(InvalidInput, match="must be a choque"):
-        ENTRIES.register("planted", "volcano")
+        ENTRIES.register("another", "volcano")
 
 
 def test_unknown_things_are_refused() -> None:

@@ -108,7 +108,7 @@ def test_points_even_along_one_axis_only_are_refused() -> None:
         (lambda: ExtremeVertices.from_mask(np.ones((1, 1), bool)) & ExtremeVertices.from_mask([True]), "alike"),
         (lambda: ExtremeVertices.from_mask([True]).moved((1 << 22,)) | ExtremeVertices.from_mask([True]), "apart"),
         (lambda: list(ExtremeVertices.from_mask([True]).planes()), "planes"),
-        (lambda: ExtremeVertices.from_mask([True]).scaled((0,)), "whole numbers"),
+        (lambda: ExtremeVertices.from_mask([True]).scaled((0,)), "a whole number of at least 1"),
         (lambda: ExtremeVertices.from_mask([True]).combine(ExtremeVertices.from_mask([True]), "unite"), "union"),
     ],
 )

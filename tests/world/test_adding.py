@@ -121,7 +121,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("add_spheres", {"position": [0, 0, 0], "rotation": np.eye(4)}, "rotation has the shape"),
     ("add_spheres", {"position": [0, 0, 0], "static": 1}, "static"),
     ("add_spheres", {"position": [0, 0, 0], "drawn": [True, False]}, "drawn"),
-    ("add_spheres", {"position": [0, 0, 0], "color": (0, 0, 256)}, "color holds 256"),
+    ("add_spheres", {"position": [0, 0, 0], "color": (0, 0, 256)}, "color[2] is 256"),
     ("add_spheres", {"position": [0, 0, 0], "color": (0.5, 0, 0)}, "color"),
     ("add_spheres", {"position": [0, 0, 0], "weight": 3}, "no property of bodies called 'weight'"),
     ("add_capsules", {"position": [0, 0, 0], "length": -1}, "length"),

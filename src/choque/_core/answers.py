@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.tables import is_table
-from choque.errors import InvalidInput
+from choque.errors import InvalidInput, require
 
 COLUMNS = {
     "pairs": ("a", "b"),
@@ -19,6 +19,8 @@ COLUMNS = {
     "D": ("D_x", "D_y", "D_z"),
 }
 """The columns of arrays in a table, where they are not called as the array is."""
+
+TABLES = "to have answers as its tables"  # what libraries of tables are needed for
 
 
 class Answer(tuple[Any, ...]):
@@ -56,15 +58,15 @@ class Answer(tuple[Any, ...]):
 
     def to_arrow(self) -> Any:
         """Return a table of pyarrow."""
-        return _library("pyarrow").table(self._columns())
+        return require("pyarrow", purpose=TABLES).table(self._columns())
 
     def to_pandas(self) -> Any:
         """Return a frame of pandas."""
-        return _library("pandas").DataFrame(self._columns())
+        return require("pandas", purpose=TABLES).DataFrame(self._columns())
 
     def to_polars(self) -> Any:
         """Return a frame of Polars."""
-        return _library("polars").DataFrame(self._columns())
+        return require("polars", purpose=TABLES).DataFrame(self._columns())
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         columns: dict[str, NDArray[Any]] = {}
@@ -73,15 +75,6 @@ class Answer(tuple[Any, ...]):
             parts = [array] if array.ndim == 1 else [np.ascontiguousarray(part) for part in array.T]
             columns |= dict(zip(COLUMNS.get(name, (name,)), parts, strict=False))  # no third part in 2D
         return columns
-
-
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as problem:
-        raise InvalidInput(
-            f"{name} could not be imported ({problem}); install it to have answers as its tables."
-        ) from None
 
 
 def as_answer(like: Any, **arrays: NDArray[Any]) -> Any:

@@ -11,10 +11,10 @@ Every function returns the value in its canonical type (int, float, bool, an arr
 compiled for), or raises `InvalidInput` with a sentence in three parts: what was given, what is allowed, what to do.
 True and False are never numbers here. Zero-dimensional arrays and NumPy scalars are accepted as scalars.
 
-Scalars: `whole_number`, `number`, `positive`, `boolean`, `text`, `choice`, `triple`.
-Arrays of floats: `floats`, `coordinates`, `table`, `groups`; their contents: `finite`, `not_negative`, `orthonormal`,
-`shape`, `same_length`; their type: `widest`, `cast`.
-Arrays of integers and booleans: `integers`, `rows`, `pairs`, `ids`, `flags`.
+Scalars: `whole_number`, `number`, `positive`, `boolean`, `text`, `choice`, `float_type`, `triple`.
+Arrays of floats: `floats`, `coordinates`, `vectors`, `table`, `groups`; their contents: `finite`, `numbers`,
+`not_negative`, `orthonormal`, `shape`, `same_length`; their type: `widest`, `cast`.
+Arrays of integers and booleans: `integers`, `whole_numbers`, `rows`, `pairs`, `ids`, `flags`.
 
 Arrays that are right already (C-contiguous, aligned, writable, float32 or float64) are returned without a copy. A
 read-only array is copied, because a kernel would otherwise be compiled once more for it.
@@ -113,6 +113,12 @@ def choice(value: Any, kind: str, allowed: Iterable[str]) -> str:
     return value
 
 
+def float_type(value: Any) -> np.dtype[np.floating[Any]]:
+    """Return the float type that ``value`` names, or that it is: float32 or float64."""
+    name = np.dtype(value).name if isinstance(value, np.dtype | type) else value
+    return np.dtype(choice(name, "float type", (kind.name for kind in FLOAT_TYPES)))
+
+
 def triple(value: Any, name: str, *, single: bool = False) -> tuple[float, float, float]:
     """Return three finite floats, for x, y and z; ``single`` also accepts one number, for all three."""
     if type(value) is tuple and len(value) == 3 and all(type(part) is float and math.isfinite(part) for part in value):
@@ -165,6 +171,16 @@ def coordinates(values: ArrayLike, name: str) -> Floats:
     if given.ndim != 2 or given.shape[1] not in (2, 3):
         raise InvalidInput(f"{name} has the shape {given.shape}; it must be (n, 2) or (n, 3).")
     return given
+
+
+def vectors(values: ArrayLike, name: str, size: int = 3, *, infinite: bool = False) -> F64:
+    """Return a new float64 array (n, size), finite unless ``infinite`` is True; (size,) is one vector."""
+    given = floats(values, name)
+    if given.ndim not in (1, 2) or given.shape[-1] != size:
+        raise InvalidInput(f"{name} has the shape {given.shape}; it must be (n, {size}), or ({size},) for one.")
+    wide = np.array(given, np.float64, order="C", ndmin=2)
+    (numbers if infinite else finite)(wide, name)
+    return wide
 
 
 def table(
@@ -232,20 +248,17 @@ def groups(points: ArrayLike, starts: ArrayLike | None) -> tuple[Floats, Rows]:
 
 def finite(array: Floats, name: str) -> Floats:
     """Return ``array`` if it is finite; otherwise name the first row with NaN or an infinity."""
-    fair = np.isfinite(array)
-    if not fair.all():
-        row = int(np.argwhere(~fair)[0][0])
-        raise InvalidInput(f"Row {row} of {name} is {array[row].tolist()}; it must hold finite numbers.")
-    return array
+    return _fair(array, np.isfinite(array), name, "hold finite numbers")
+
+
+def numbers(array: Floats, name: str) -> Floats:
+    """Return ``array`` if it has no NaN, and name the first such row otherwise; infinity is allowed."""
+    return _fair(array, ~np.isnan(array), name, "not hold NaN")
 
 
 def not_negative(array: Floats, name: str) -> Floats:
     """Return ``array`` if no number is negative or NaN, and name the first such row otherwise; infinity is allowed."""
-    fair = array >= 0
-    if not fair.all():
-        row = int(np.argwhere(~fair)[0][0])
-        raise InvalidInput(f"Row {row} of {name} is {array[row].tolist()}; it must not be negative or NaN.")
-    return array
+    return _fair(array, array >= 0, name, "not be negative or NaN")
 
 
 def orthonormal(axes: Floats, name: str) -> Floats:
@@ -315,6 +328,16 @@ def integers(
     return given
 
 
+def whole_numbers(
+    values: ArrayLike, name: str, count: int, minimum: int | None = None, maximum: int | None = None
+) -> I64:
+    """Return new `integers` (count,), from one for all or one for each."""
+    given = integers(values, name, minimum, maximum)
+    if given.shape not in ((), (count,)):
+        raise InvalidInput(f"{name} has the shape {given.shape}; give one whole number for all, or ({count},).")
+    return np.broadcast_to(given, (count,)).astype(np.int64)
+
+
 def rows(values: ArrayLike, name: str, count: int) -> Rows:
     """Return row numbers (m,) below ``count``, in any order; masks and negative numbers are refused."""
     given = integers(values, name, 0, count - 1)
@@ -323,13 +346,20 @@ def rows(values: ArrayLike, name: str, count: int) -> Rows:
     return given.astype(np.int64, copy=False)
 
 
-def pairs(values: ArrayLike, name: str, count: int) -> I32:
-    """Return pairs of row numbers below ``count`` as a C-contiguous int32 array (m, 2), in any order."""
-    given = integers(values, name, 0, count - 1)
+def pairs(values: ArrayLike, name: str, count: int, other_count: int | None = None) -> I32:
+    """Return pairs of row numbers below ``count`` as a C-contiguous int32 array (m, 2), in any order.
+
+    With ``other_count``, the second row of a pair is below this number.
+    """
+    counts = (count, count if other_count is None else other_count)
+    given = integers(values, name, 0, max(counts) - 1)
     if given.size == 0:
         given = given.reshape(0, 2)
     if given.ndim != 2 or given.shape[1] != 2:
         raise InvalidInput(f"{name} has the shape {given.shape}; it must be (m, 2).")
+    for column, limit in enumerate(counts):
+        if limit < max(counts):
+            integers(given[:, column], f"{name}[:, {column}]", 0, limit - 1)
     return np.require(given, np.int32, ["C", "A", "W"])
 
 
@@ -396,6 +426,13 @@ def _on_this_side(tensor: Any, name: str) -> Any:
     if getattr(tensor, "requires_grad", False):
         tensor = tensor.detach()
     return tensor if hasattr(tensor, "__array__") else np.from_dlpack(tensor)
+
+
+def _fair(array: Floats, is_fair: Bools, name: str, rule: str) -> Floats:
+    if not is_fair.all():
+        row = int(np.argwhere(~is_fair)[0][0])
+        raise InvalidInput(f"Row {row} of {name} is {array[row].tolist()}; it must {rule}.")
+    return array
 
 
 def _within(value: float, minimum: float | None, maximum: float | None) -> bool:

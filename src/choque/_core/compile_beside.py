@@ -95,7 +95,7 @@ class Compilers:
         self.call = -1  # number of the call whose kernels are compiled
         self.processes: list[Popen[str]] = []
         self.count = 0  # kernels that they have compiled
-        self._left: list[Any] = []  # kernels that nobody has begun, the largest first
+        self._left: list[Any] = []  # kernels that no process has begun, the largest first
         self._work: dict[Popen[str], str] = {}  # which kernel a process compiles, as text
         self._done: set[str] = set()  # what they have compiled, or found on disk
         self._news = Condition()

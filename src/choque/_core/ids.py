@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core.types import I32, Bools, Pairs, Rows
 from choque.errors import InvalidInput
 
@@ -45,23 +46,10 @@ class Identities:
 
     def rows_of(self, ids: ArrayLike) -> Rows:
         """Return the row of each of ``ids``; raise `InvalidInput` if one was removed, is unknown or given twice."""
-        try:
-            wanted = np.atleast_1d(np.asarray(ids))
-        except ValueError:
-            raise InvalidInput("ids is a ragged list; it must be a flat list of whole numbers.") from None
-        if wanted.size == 0:
-            return np.empty(0, np.int64)
-        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
-            raise InvalidInput(
-                f"ids has shape {wanted.shape} and type {wanted.dtype}; it must be a list of whole numbers."
-            )
+        wanted = check.ids(ids)
         rows, alive = self._located(wanted)
         if not alive.all():
             raise no_body(int(wanted[~alive][0]))
-        seen = np.sort(rows)
-        twice = seen[1:][seen[1:] == seen[:-1]]
-        if twice.size:
-            raise InvalidInput(f"The id {self.ids[twice[0]]} is named twice; name each body once.")
         return rows
 
     def _located(self, wanted: NDArray[Any]) -> tuple[Rows, Bools]:

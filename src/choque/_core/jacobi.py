@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from choque._core import check
 from choque._core.kernel import kernel
 from choque._core.types import F64
 from choque.errors import InvalidInput
@@ -82,14 +83,9 @@ def symmetric_eigen(matrix: ArrayLike) -> tuple[F64, F64]:
 
 def as_symmetric(matrix: ArrayLike) -> F64:
     """Return ``matrix`` as (3, 3) finite float64; it must be symmetric within a billionth of its largest entry."""
-    try:
-        given = np.ascontiguousarray(matrix, np.float64)
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"The matrix is not made of numbers ({problem}).") from None
-    if given.shape != (3, 3):
-        raise InvalidInput(f"The matrix has the shape {given.shape}; it must be (3, 3).")
-    if not np.isfinite(given).all():
-        raise InvalidInput(f"The matrix is {given.tolist()}; it must hold finite numbers.")
+    given = check.vectors(matrix, "matrix")
+    if len(given) != 3:
+        raise InvalidInput(f"matrix has the shape {given.shape}; it must be (3, 3).")
     if np.abs(given - given.T).max() > 1e-9 * np.abs(given).max():
         raise InvalidInput(f"The matrix {given.tolist()} is not symmetric; give a symmetric one.")
     return given

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check, memory
 from choque._core.kernel import helper, kernel
 from choque._core.types import U32, Bools, Integer, Keys, Pairs, Rows
-from choque.errors import InvalidInput
 
 
 @helper
@@ -46,6 +45,11 @@ def pack_pairs(pairs: NDArray[np.integer[Any]]) -> Keys:
     """Return the keys (m,) of ``pairs`` (m, 2) of rows that are not negative."""
     first: Keys = pairs[:, 0].astype(np.uint64)
     return (first << np.uint64(32)) | pairs[:, 1].astype(np.uint64)
+
+
+def halves(keys: Keys) -> tuple[Keys, Keys]:
+    """Return the first and the second row of each of ``keys`` (m,), uint64."""
+    return keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)
 
 
 def unpack_pairs(keys: Keys) -> Pairs:
@@ -140,9 +144,4 @@ def keep_allowed(keys: Keys, groups: U32, masks: U32, static: Bools) -> int:
 
 def bit_field(name: str, given: ArrayLike | None, count: int, default: int) -> U32:
     """Return (count,) whole numbers of 32 bits, from one for all or one for each; None for the ``default``."""
-    if given is None:
-        return np.full(count, default, np.uint32)
-    bits = check.integers(given, name, 0, EVERY_GROUP)
-    if bits.shape not in ((), (count,)):
-        raise InvalidInput(f"{name} has the shape {bits.shape}; give one bit field for all bodies, or ({count},).")
-    return np.broadcast_to(bits, (count,)).astype(np.uint32)
+    return check.whole_numbers(default if given is None else given, name, count, 0, EVERY_GROUP).astype(np.uint32)

@@ -2,9 +2,9 @@
 
 Waking a thread takes 50 to 100 µs, more than a short phase. Here each thread is woken once, enters one kernel and takes
 items of the current phase until none is left, its own share first, so that its caches serve it again. A thread that
-comes late, or that the system stops between two items, holds up nobody: the others take its items.
+comes late, or that the system stops between two items, delays no other: the others take its items.
 
-Work of one phase is taken in `Shares`, several for each thread: one that comes late takes fewer, and nobody waits.
+Work of one phase is taken in `Shares`, several for each thread: one that comes late takes fewer, and none waits.
 
 A thread that finds no item waits in a loop, for some 100 µs at most; then `run_phases` lets the system run others.
 Items of one phase must not touch the same memory; what one phase wrote, all threads see in the next.
@@ -80,7 +80,7 @@ def run_phases(kernel: Callable[..., bool], phases: Phases, *arguments: object) 
         try:
             while not kernel(phases, thread, *arguments):
                 time.sleep(1e-5)  # the shortest that the system can: with 0 it would run nothing else
-        finally:  # nothing is left, or an item of this thread that nobody must wait for
+        finally:  # nothing is left, or an item of this thread that no other must wait for
             phases.finished[0] = phases.starts[-1]
 
     run(work, phases.threads)

@@ -71,10 +71,6 @@ class Registry(Generic[T]):
         self._registered[name] = self._checked(name, thing)
         return thing
 
-    def unregister(self, name: str) -> None:
-        """Forget a name that was registered in this process; others stay."""
-        self._registered.pop(name, None)
-
     def names(self) -> list[str]:
         """List every name, in alphabetical order; nothing is imported."""
         return sorted(self)
@@ -88,11 +84,6 @@ class Registry(Generic[T]):
         if name not in self._found:
             self._found[name] = self._checked(name, self._imported(name))
         return self._found[name]
-
-    def rescan(self) -> None:
-        """Look for entry points again at the next use, after a package was installed in this process."""
-        self._announced = None
-        self._found = {name: thing for name, thing in self._found.items() if name in self._built_in}
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names: built in, registered, announced, in the order in which they came."""

@@ -24,7 +24,9 @@ BOXES_PER_BODY = 4
 """Boxes that cost as much as a body elsewhere, since eight are tested at once: decides when a second thread pays."""
 
 TESTS_AT_ONCE = 1 << 20  # tests after which `emit_levels` returns, so that its caller can look whether boxes crowd
-FEW = 16_000  # up to this number of boxes, one call of the emission kernel usually suffices, and no sink is made
+MAX_SINGLE_CALL = (
+    16_000  # up to this number of boxes, one call of the emission kernel usually suffices, and no sink is made
+)
 MAX_TESTS = 150  # tests of a box, in the mean, above which another method may be faster than a grid
 
 
@@ -47,7 +49,7 @@ def list_alike(boxes: Corners, thread_count: int) -> Pairs | None:
         return None
     count = boxes.box_count
     rows, spare = lay_out(boxes, *choose_levels(boxes, found, shares), shares)
-    if count <= FEW and thread_count == 1:
+    if count <= MAX_SINGLE_CALL and thread_count == 1:
         chunk: Keys = spare.view(np.uint64)
         following, found_count, _ = emit_levels(0, count, chunk, rows)
         if following == count:  # nearly always: it stops before where tests or pairs are many

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import wraps
@@ -257,7 +257,12 @@ def over_ranges(kernel: Callable[..., Result], total: int, thread_count: int, *a
     """Run the light pass ``kernel(first, last, *arguments)`` over shares of ``range(total)``, one for each thread."""
     if thread_count == 1 or total < STREAM_SERIAL_BELOW:
         return [kernel(0, total, *arguments)]
-    shares: Sequence[tuple[int, int]] = ranges(total, thread_count)
+    return over_shares(kernel, total, thread_count, *arguments)
+
+
+def over_shares(kernel: Callable[..., Result], total: int, thread_count: int, *arguments: object) -> list[Result]:
+    """Do the same for a heavy pass, such as a search for each item, which is worth several threads for few items."""
+    shares = ranges(total, thread_count)
     return run(lambda part: kernel(*shares[part], *arguments), len(shares))
 
 

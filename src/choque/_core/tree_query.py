@@ -69,8 +69,7 @@ def cast_rays(
     rays = _rays(origin, direction, longest, dimension)
     hits = RayHits(np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf))
     if tree.rows.size:
-        arrays = (rays, float(longest), tree, hits.ids, hits.distance)
-        _over_questions(_cast, len(rays), thread_count, arrays)
+        threads.over_shares(_cast, len(rays), thread_count, rays, float(longest), tree, hits.ids, hits.distance)
     return hits
 
 
@@ -80,34 +79,15 @@ def nearest_boxes(tree: Tree, points: ArrayLike, count: int, dimension: int, thr
     given = _vectors("points", points, dimension)
     hits = RayHits(np.full((len(given), count), -1, np.int32), np.full((len(given), count), np.inf))
     if tree.rows.size:
-        arrays = (given, tree, hits.ids, hits.distance)
-        _over_questions(_nearest, len(given), thread_count, arrays)
+        threads.over_shares(_nearest, len(given), thread_count, given, tree, hits.ids, hits.distance)
         np.sqrt(hits.distance, out=hits.distance)
     return hits
 
 
-def _over_questions(kernel: Any, count: int, thread_count: int, arrays: tuple[Any, ...]) -> None:
-    """Share questions among the threads: each is a search, worth a thread long before a light pass is."""
-    shares = threads.ranges(count, thread_count)
-    threads.run(lambda part: kernel(*shares[part], *arrays), len(shares))
-
-
 def _vectors(name: str, given: ArrayLike, dimension: int, third: float = FLAT / 2) -> F64:
     """Return (k, 3) float64; a 2D point gets the middle of the third axis of 2D boxes."""
-    try:
-        array = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} cannot be read as numbers; give a (k, {dimension}) array.") from None
-    if array.ndim == 1 and array.size == dimension:
-        array = array[None]
-    if array.ndim != 2 or array.shape[1] != dimension:
-        raise InvalidInput(f"{name} has shape {array.shape}; it must be (k, {dimension}).")
-    bad = np.isnan(array).any(axis=1)
-    if bad.any():
-        raise InvalidInput(f"{name} row {int(np.argmax(bad))} holds NaN; every coordinate must be a number.")
-    if dimension == 2:
-        array = np.concatenate((array, np.full((len(array), 1), third)), axis=1)
-    return np.array(array, order="C")
+    array = check.vectors(given, name, dimension, infinite=True)
+    return array if dimension == 3 else np.concatenate((array, np.full((len(array), 1), third)), axis=1)
 
 
 def _rays(origin: ArrayLike, direction: ArrayLike, longest: float, dimension: int) -> F64:

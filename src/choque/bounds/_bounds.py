@@ -133,17 +133,9 @@ class Bounds(ABC):
         threads
             Number of threads; None for all.
         """
-        if other is None:
-            return self._test(check.pairs(pairs, "pairs", len(self)), self, closed, threads)
-        self._check_kin(other)
-        chosen = check.pairs(pairs, "pairs", max(len(self), len(other)))
-        for column, volumes in enumerate((self, other)):
-            if len(chosen) and len(self) != len(other) and chosen[:, column].max() >= len(volumes):
-                raise InvalidInput(
-                    f"Column {column} of pairs names row {chosen[:, column].max()}; "
-                    f"there are {len(volumes)} volumes on that side."
-                )
-        return self._test(chosen, other, closed, threads)
+        others = self if other is None else other
+        self._check_kin(others)
+        return self._test(check.pairs(pairs, "pairs", len(self), len(others)), others, closed, threads)
 
     def overlap_with(self, other: Self, *, closed: bool = True, threads: int | None = None) -> Bools:
         """Return whether each row overlaps the same row of ``other``, (n,)."""

@@ -96,9 +96,7 @@ def _check_scores(scores: ArrayLike, count: int) -> F64:
         if given.size == 0 and count == 0:
             return given.reshape(0)
         raise InvalidInput(f"scores has the shape {given.shape}; it must be ({count},), one score for each box.")
-    bad = np.isnan(given)
-    if bad.any():
-        raise InvalidInput(f"Row {int(np.argmax(bad))} of scores is nan; every box needs a score to be ranked by.")
+    check.numbers(given, "scores")
     return given
 
 

@@ -162,12 +162,11 @@ def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, 
 
 def check_format(output: Path) -> None:
     """Refuse a format that is unknown, or that a missing library writes, before any work is done."""
-    from choque.errors import UnknownName
+    from choque._core import check
     from choque.files.atomic import check_output
-    from choque.files.boxes import TABLE_WRITERS
+    from choque.files.boxes import TABLES
 
-    if output.suffix.lower() not in TABLE_WRITERS:
-        raise UnknownName("format for pairs", output.suffix, TABLE_WRITERS)
+    check.choice(output.suffix.lower(), "format for pairs", TABLES)
     check_output(output)
 
 

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from choque._core import check
 from choque._core.types import F64, Floats, Rows
 from choque.dynamics.response import State
-from choque.errors import InvalidInput
 
 # Inertia
 
@@ -58,9 +57,10 @@ def angular_momentum(bodies: State) -> F64:
 
 def apply_impulses(bodies: State, rows: Rows, impulse: ArrayLike, point: ArrayLike | None, angular: ArrayLike) -> None:
     """Change the velocities of the bodies ``rows`` (k,), each once, by impulses: see `choque.World.apply_impulses`."""
-    push, turn = _vectors(impulse, "impulse", len(rows)), _vectors(angular, "angular", len(rows))
+    shape = (len(rows), 3)
+    push, turn = check.table(impulse, "impulse", shape), check.table(angular, "angular", shape)
     if point is not None:
-        turn = turn + np.cross(_vectors(point, "point", len(rows)) - bodies.position[rows], push)
+        turn += np.cross(check.table(point, "point", shape) - bodies.position[rows], push)
     local = np.einsum("nji,nj->ni", bodies.rotation[rows], turn) * bodies.inverse_inertia[rows]
     spin = np.einsum("nij,nj->ni", bodies.rotation[rows], local)
     speed = bodies.inverse_mass[rows][:, np.newaxis] * push
@@ -76,11 +76,3 @@ def apply_impulses(bodies: State, rows: Rows, impulse: ArrayLike, point: ArrayLi
         spin[held] = np.linalg.solve(whole, np.where(fixed, 0.0, turn[held])[:, :, np.newaxis])[:, :, 0]
     bodies.velocity[rows] += speed.astype(bodies.velocity.dtype)
     bodies.angular_velocity[rows] += spin.astype(bodies.velocity.dtype)
-
-
-def _vectors(given: ArrayLike, name: str, count: int) -> F64:
-    array = check.floats(given, name).astype(np.float64)
-    if array.shape not in ((), (3,), (count, 3)):
-        raise InvalidInput(f"{name} has the shape {array.shape}; it must be (3,) or ({count}, 3).")
-    check.finite(array, name)
-    return np.broadcast_to(array, (count, 3))

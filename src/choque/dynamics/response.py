@@ -12,12 +12,13 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import check
 from choque._core.kernel import helper, kernel
 from choque._core.registry import Registry
 from choque._core.threads import over_ranges, resolve_count
 from choque._core.types import F64, I32, Bools, Floats, Integer, Pairs
 from choque._core.vector import Vector, add, dot, point_of, scaled, store, turn
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput
 from choque.narrow.pair import Contacts
 
 State: TypeAlias = Any
@@ -354,6 +355,5 @@ def create_response(name: str, **options: Any) -> Response:
     kind = RESPONSES.find(name)
     known = [] if kind.__init__ is object.__init__ else list(signature(kind).parameters)
     for option in options:
-        if option not in known:
-            raise UnknownName(f"option of the response {name!r}", option, known)
+        check.choice(option, f"option of the response {name!r}", known)
     return kind(**options)

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core.tables import known_columns
 from choque._core.types import Floats
-from choque.errors import InvalidInput, UnreadableFile
+from choque.errors import UnreadableFile
 
 BoxArrays: TypeAlias = tuple[Floats, Floats]  # lower and upper bounds, each (n, d), C-contiguous, of one float type
 
@@ -61,26 +62,13 @@ class FrameStore:
 
 def check_frame(index: int, frame_count: int) -> None:
     """Raise `InvalidInput` unless ``index`` is a frame from 0 to ``frame_count`` − 1."""
-    if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < frame_count:
-        raise InvalidInput(f"There is no frame {index!r}; the frames are 0 to {frame_count - 1}.")
+    check.whole_number(index, "frame", 0, frame_count - 1)
 
 
 def check_boxes(lower: ArrayLike, upper: ArrayLike) -> BoxArrays:
     """Return ``lower`` and ``upper`` as arrays of one float type, or raise `InvalidInput`."""
-    try:
-        sides = np.asarray(lower), np.asarray(upper)
-    except ValueError as problem:
-        raise InvalidInput(f"lower and upper must be arrays of numbers: {problem}.") from problem
-    if sides[0].shape != sides[1].shape or sides[0].ndim != 2 or sides[0].shape[1] not in (2, 3):
-        raise InvalidInput(
-            f"lower has shape {sides[0].shape} and upper {sides[1].shape}; both must be (n, 2) or (n, 3)."
-        )
-    kinds = [float_type(side.dtype) for side in sides]
-    for name, side, kind in zip(("lower", "upper"), sides, kinds, strict=True):
-        if kind is None:
-            raise InvalidInput(f"{name} holds values of type {side.dtype}; real numbers are needed.")
-    kept = np.float32 if all(kind == np.float32 for kind in kinds) else np.float64
-    return np.ascontiguousarray(sides[0], dtype=kept), np.ascontiguousarray(sides[1], dtype=kept)
+    low, high = check.widest(check.coordinates(lower, "lower"), check.coordinates(upper, "upper"))
+    return low, check.shape(high, "upper", low.shape, "lower")
 
 
 def float_type(dtype: np.dtype[Any]) -> np.dtype[Any] | None:

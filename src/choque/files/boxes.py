@@ -26,14 +26,14 @@ from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files import box_arrays
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
-from choque.files.csv_table import read_csv, write_table
+from choque.files.csv_table import read_csv
 from choque.files.csv_table import write_columns as write_csv_columns
 from choque.files.parquet_boxes import box_columns, column_type, pyarrow
 from choque.files.source import NUMBER_MEMORY, check_suffix, lower_suffix, naming_damage, require_signature
 
 BoxesReader: TypeAlias = Callable[[Path], box_arrays.BoxArrays]
 FramesWriter: TypeAlias = Callable[[Path, str, int, box_arrays.BoxArrays, Iterable[box_arrays.BoxArrays]], None]
-TableWriter: TypeAlias = Callable[[Path, list[str], NDArray[Any]], None]
+ColumnsWriter: TypeAlias = Callable[[Path, dict[str, NDArray[Any]]], None]
 
 
 class FrameFormat(NamedTuple):
@@ -85,9 +85,9 @@ def write_boxes(path: str | os.PathLike[str], lower: ArrayLike, upper: ArrayLike
     Reading returns the same values; ``.csv`` comes back as float64 and ``.aabbs`` as float32.
     """
     suffix = lower_suffix(path)
-    if suffix in TABLE_WRITERS:
+    if suffix in TABLES:
         sides = box_arrays.check_boxes(lower, upper)
-        TABLE_WRITERS[suffix](Path(path), box_arrays.column_names(sides[0].shape[1]), np.concatenate(sides, axis=1))
+        _write_table(path, box_arrays.column_names(sides[0].shape[1]), np.concatenate(sides, axis=1))
     elif suffix == ".npz":  # without an axis of frames
         sides = box_arrays.check_boxes(lower, upper)
         with replacing(path) as handle:
@@ -95,7 +95,7 @@ def write_boxes(path: str | os.PathLike[str], lower: ArrayLike, upper: ArrayLike
     elif suffix in FRAME_FORMATS:
         write_frames(path, [(lower, upper)], frame_count=1)
     else:
-        raise UnknownName("format for boxes", suffix, {*TABLE_WRITERS, *FRAME_FORMATS})
+        raise UnknownName("format for boxes", suffix, {*TABLES, *FRAME_FORMATS})
 
 
 def open_boxes(path: str | os.PathLike[str]) -> box_arrays.FrameStore:
@@ -127,8 +127,7 @@ def write_frames(
 
 def _checked_frames(frames: Iterable[tuple[ArrayLike, ArrayLike]], frame_count: int) -> Iterator[box_arrays.BoxArrays]:
     """Yield the frames as arrays of one shape and type, exactly ``frame_count`` of them, at least one."""
-    if frame_count < 1:
-        raise InvalidInput(f"frame_count is {frame_count}; a scene has at least one frame.")
+    check.whole_number(frame_count, "frame_count", 1)
     like: box_arrays.BoxArrays | None = None
     seen = 0
     for lower, upper in frames:
@@ -152,14 +151,12 @@ def write_pairs(path: str | os.PathLike[str], pairs: ArrayLike, overlaps: ArrayL
 
     ``overlaps`` (m,), such as `choque.join` returns with ``iou=``, become a column ``overlap``; an array has none.
     """
-    suffix = lower_suffix(path)
-    if suffix not in TABLE_WRITERS:
-        raise UnknownName("format for pairs", suffix, TABLE_WRITERS)
+    suffix = check.choice(lower_suffix(path), "format for pairs", TABLES)
     table = np.asarray(pairs)
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
         raise InvalidInput(f"pairs is {table.dtype} of shape {table.shape}; it must be integers of shape (m, 2).")
     if overlaps is None or suffix == ".npy":
-        TABLE_WRITERS[suffix](Path(path), PAIR_COLUMNS, table)
+        _write_table(path, PAIR_COLUMNS, table)
         return
     values = check.table(overlaps, "overlaps", (len(table),), 0)
     write_columns(path, {"first": table[:, 0], "second": table[:, 1], "overlap": values})
@@ -167,13 +164,17 @@ def write_pairs(path: str | os.PathLike[str], pairs: ArrayLike, overlaps: ArrayL
 
 def write_columns(path: str | os.PathLike[str], columns: dict[str, NDArray[Any]]) -> None:
     """Write columns (n,) of any kinds of numbers as a table: ``.csv`` or ``.parquet``."""
-    suffix = lower_suffix(path)
-    if suffix == ".csv":
-        write_csv_columns(Path(path), columns)
-    elif suffix == ".parquet":
-        _write_arrow(Path(path), columns)
-    else:
-        raise UnknownName("format for tables", suffix, (".csv", ".parquet"))
+    suffix = check.choice(lower_suffix(path), "format for tables", COLUMNS_WRITERS)
+    COLUMNS_WRITERS[suffix](Path(path), columns)
+
+
+def _write_table(path: str | os.PathLike[str], names: list[str], table: NDArray[Any]) -> None:
+    """Write an array, which ``.npy`` holds as it is, and other formats as columns of these ``names``."""
+    if lower_suffix(path) != ".npy":
+        write_columns(path, dict(zip(names, table.T, strict=True)))
+        return
+    with replacing(path) as handle:
+        np.save(handle, table, allow_pickle=False)
 
 
 # NumPy
@@ -186,12 +187,6 @@ def _read_npy(path: Path) -> box_arrays.BoxArrays:
         # A mapped array is checked against the length of the file before memory is allocated.
         table = np.load(path, mmap_mode="r", allow_pickle=False)
     return box_arrays.boxes_from_table(table, path)
-
-
-def _write_npy(path: Path, names: list[str], table: NDArray[Any]) -> None:  # noqa: ARG001
-    """Write one array of numbers, which has no names of columns."""
-    with replacing(path) as handle:
-        np.save(handle, table, allow_pickle=False)
 
 
 def _open_npz(path: Path) -> box_arrays.FrameStore:
@@ -307,12 +302,7 @@ def arrow_columns(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
     return {name: table.column(name).to_numpy() for name in present}
 
 
-def _write_parquet(path: Path, names: list[str], table: NDArray[Any]) -> None:
-    """Write the columns of ``table`` under ``names``, in their own type."""
-    _write_arrow(path, {name: table[:, index] for index, name in enumerate(names)})
-
-
-def _write_arrow(path: Path, columns: dict[str, NDArray[Any]]) -> None:
+def _write_parquet(path: Path, columns: dict[str, NDArray[Any]]) -> None:
     arrow = pyarrow("pyarrow")
     parquet = pyarrow("pyarrow.parquet")
     table = arrow.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
@@ -328,5 +318,5 @@ READERS: dict[str, BoxesReader] = {".npy": _read_npy, ".csv": read_csv, ".parque
 NPZ = FrameFormat(_open_npz, _write_npz_frames)
 
 PAIR_COLUMNS = ["first", "second"]
-TABLE_WRITERS: dict[str, TableWriter] = {".npy": _write_npy, ".csv": write_table, ".parquet": _write_parquet}
-"""Formats of tables, boxes or pairs, by suffix."""
+COLUMNS_WRITERS: dict[str, ColumnsWriter] = {".csv": write_csv_columns, ".parquet": _write_parquet}
+TABLES = (".npy", *COLUMNS_WRITERS)  # suffixes of files of boxes or pairs

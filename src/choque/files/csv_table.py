@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -34,26 +34,15 @@ def read_csv(path: Path) -> BoxArrays:
         raise UnreadableFile(f"The file {path} is not text in UTF-8.") from problem
 
 
-def write_table(path: Path, names: list[str], table: NDArray[Any]) -> None:
-    """Write the columns of ``table`` under ``names``; every number reads back as the same value in float64."""
-    row = ",".join(["%r"] * len(names)) + "\n"
-    with replacing(path) as handle:
-        handle.write((",".join(names) + "\n").encode())
-        for first in range(0, len(table), ROWS_AT_ONCE):
-            rows = table[first : first + ROWS_AT_ONCE]
-            # Formatting many rows at once is several times faster than row by row.
-            handle.write((row * len(rows) % tuple(rows.ravel().tolist())).encode())
-
-
 def write_columns(path: Path, columns: dict[str, NDArray[Any]]) -> None:
-    """Write columns (n,) of any kinds of numbers under their names."""
+    """Write columns (n,) of any kinds of numbers under their names; each reads back as the same value in float64."""
     row = ",".join(["%r"] * len(columns)) + "\n"
-    count = min(map(len, columns.values()))
     with replacing(path) as handle:
         handle.write((",".join(columns) + "\n").encode())
-        for first in range(0, count, ROWS_AT_ONCE):
-            parts = (column[first : first + ROWS_AT_ONCE].tolist() for column in columns.values())
-            handle.write("".join(row % each for each in zip(*parts, strict=True)).encode())
+        for first in range(0, min(map(len, columns.values())), ROWS_AT_ONCE):
+            parts = [column[first : first + ROWS_AT_ONCE].tolist() for column in columns.values()]
+            # Formatting many rows at once is several times faster than row by row.
+            handle.write((row * len(parts[0]) % tuple(chain.from_iterable(zip(*parts, strict=True)))).encode())
 
 
 def _read_table(path: Path) -> F64:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 import numpy as np
@@ -82,7 +81,7 @@ class _Model:
     def mesh(self) -> Mesh:
         """Return all triangles that are built."""
         self._parser.Parse(b"", True)
-        ready: dict[str, tuple[Any, Any]] = {}
+        ready: dict[str, Mesh] = {}
         points, faces, count, size = [np.empty((0, 3))], [np.empty((0, 3), np.int64)], 0, 0
         stack = [(number, matrix, 0) for number, matrix in reversed(self._items)]
         while stack:
@@ -93,13 +92,8 @@ class _Model:
             if number in self._meshes:
                 if number not in ready:
                     own, corners = (each.array().reshape(-1, 3) for each in self._meshes[number])
-                    ready[number] = own, corners
+                    ready[number] = check_mesh(own, corners, UnreadableFile, f"The file {self._path}")
                 own, corners = ready[number]
-                if len(corners) and not 0 <= corners.min() <= corners.max() < len(own):
-                    raise UnreadableFile(
-                        f"The file {self._path} has a triangle with corner {corners.max()}; there are {len(own)} "
-                        "vertices."
-                    )
                 points.append(own @ above[:3] + above[3])
                 faces.append((corners[:, ::-1] if np.linalg.det(above[:3]) < 0 else corners) + count)
                 count += len(own)

@@ -117,10 +117,7 @@ class _Document:
                 faces = np.stack((corners[first], corners[last - 1], corners[last]), axis=1)
                 if mode == 5:
                     faces[1::2] = faces[1::2, [1, 0, 2]]
-            if len(faces) and not 0 <= faces.min() <= faces.max() < len(points):
-                raise UnreadableFile(
-                    f"The file {self._path} has a face with corner {faces.max()}; there are {len(points)} vertices."
-                )
+            check_mesh(points, faces, UnreadableFile, f"The file {self._path}")
             if np.linalg.det(matrix[:3, :3]) < 0:
                 faces = faces[:, ::-1]
             self._charge(48 * len(points) + 48 * len(faces))

@@ -14,7 +14,7 @@ from choque._core.types import F64, I64, U8
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
-from choque.files.meshes import Mesh, check_mesh, fan_rows, fans
+from choque.files.meshes import Mesh, check_mesh, fans
 from choque.files.source import MAX_LINE, NUMBER_MEMORY, Numbers, naming_damage, require_signature
 
 _KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")
@@ -94,7 +94,7 @@ class _Element:
         place = next(at for at, name in enumerate(names) if name in ("vertex_indices", "vertex_index"))
         equal = self._equal_polygons() if len(names) == 1 else None
         if equal is not None:
-            return fan_rows(equal)
+            return fans(equal.reshape(-1), np.full(len(equal), equal.shape[1]))
         corners, sizes = Numbers(self.path, "q"), Numbers(self.path, "q")
         for row in self.rows():
             corners.extend(int(corner) for corner in row[place])

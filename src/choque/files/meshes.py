@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core.types import F64, I64, U8, Bools
-from choque.errors import InvalidInput, UnknownName
-from choque.files.source import check_suffix, lower_suffix, read_head
+from choque.errors import InvalidInput
+from choque.files.source import check_suffix, lower_suffix
 
 READERS = {f".{name}": f"choque.files.mesh_{name}" for name in ("3mf", "gltf", "obj", "off", "ply", "stl")}
 READERS[".glb"] = READERS[".gltf"]
@@ -42,7 +43,6 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
     """Read the triangles of a mesh; faces with more corners are split into fans."""
     path = Path(path)
     suffix = lower_suffix(path)
-    read_head(path)
     check_suffix(path, suffix, READERS, "meshes")
     mesh: Mesh = import_module(READERS[suffix]).read(path)
     return mesh
@@ -58,8 +58,7 @@ def write_mesh(
     suffix = lower_suffix(path)
     if colors is not None and suffix != ".ply":
         raise InvalidInput(f"{path} cannot hold the colors of vertices; give a name that ends in .ply.")
-    if suffix not in WRITERS:
-        raise UnknownName("format for meshes", suffix, WRITERS)
+    check.choice(suffix, "format for meshes", WRITERS)
     mesh = check_mesh(vertices, faces, InvalidInput, "The mesh")
     extra = () if colors is None else (colors,)
     import_module(WRITERS[suffix]).write(Path(path), mesh.vertices, mesh.faces, *extra)
@@ -103,13 +102,6 @@ def fans(corners: I64, sizes: I64) -> I64:
     place = np.arange(len(first_corner)) - np.repeat(np.cumsum(counts) - counts, counts)
     second = first_corner + place + 1
     return np.stack([corners[first_corner], corners[second], corners[second + 1]], axis=1).reshape(-1, 3)
-
-
-def fan_rows(polygons: I64) -> I64:
-    """Split polygons (n, k) with equal numbers of corners into triangles, as `fans` does."""
-    count = polygons.shape[1]
-    triangles = [polygons[:, [0, at, at + 1]] for at in range(1, count - 1)]
-    return np.stack(triangles, axis=1).reshape(-1, 3)
 
 
 def number_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], I64]:

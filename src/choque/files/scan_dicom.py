@@ -110,10 +110,9 @@ def _slices(path: Path, series: str | None = None, known: Counter[Series] | None
             file.file_meta.TransferSyntaxUID = (
                 uids.ImplicitVRLittleEndian if is_implicit else uids.ExplicitVRLittleEndian
             )
-        frames = int(getattr(file, "NumberOfFrames", 1) or 1)
-        check_array((frames, int(file.Rows), int(file.Columns), int(file.BitsAllocated) // 8), np.uint8, path)
+        count = int(getattr(file, "NumberOfFrames", 1) or 1)
+        check_array((count, int(file.Rows), int(file.Columns), int(file.BitsAllocated) // 8), np.uint8, path)
         pixels = np.asarray(file.pixel_array)
-    count = int(getattr(file, "NumberOfFrames", 1) or 1)
     if pixels.ndim != (3 if count > 1 else 2):
         raise UnreadableFile(f"The file {path} holds a picture in colour; a scan has one value a voxel.")
     offsets = _frame_offsets(path, file, count)

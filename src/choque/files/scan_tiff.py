@@ -120,8 +120,8 @@ def _placement(stack: Any) -> tuple[Triple, Triple | None]:
     own = (stack.shaped_metadata or [{}])[0]
     if "spacing" in own and "centre" in own:
         return as_triple(own["spacing"]), as_triple(own["centre"])
+    tags = stack.pages[0].tags
     if stack.imagej_metadata:
-        tags = stack.pages[0].tags
         sizes = []
         for name in ("XResolution", "YResolution"):
             count, per = tags[name].value if name in tags else (1, 1)
@@ -129,7 +129,6 @@ def _placement(stack: Any) -> tuple[Triple, Triple | None]:
         return as_triple([*sizes, stack.imagej_metadata.get("spacing", 1.0)]), None
     if stack.is_ome:
         return _ome_spacing(stack.ome_metadata), None
-    tags = stack.pages[0].tags
     unit = _UNITS.get(int(tags["ResolutionUnit"].value)) if "ResolutionUnit" in tags else None
     if unit is not None and "XResolution" in tags and "YResolution" in tags:
         (count, per), (other_count, other_per) = tags["XResolution"].value, tags["YResolution"].value

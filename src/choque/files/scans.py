@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.types import F64, I64, Bools
-from choque.errors import InvalidInput, UnknownName, UnreadableFile
+from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import check_suffix, read_head
 
 _SUFFIXES = {"dicom": ".dcm", "nifti": ".nii .nii.gz", "numpy": ".npy .npz", "nrrd": ".nrrd", "tiff": ".tif .tiff"}
@@ -110,9 +110,7 @@ def _read_folder(folder: Path, axes: str | None, world: str, series: str | None)
 
 def write_scan(path: str | os.PathLike[str], scan: Scan, *, world: str = "LPS") -> None:
     """Write a scan whose axes x, y, z are those of ``world``; ``.npy`` keeps the values only."""
-    suffix = scan_suffix(path)
-    if suffix not in WRITERS:
-        raise UnknownName("format for scans", suffix, WRITERS)
+    suffix = check.choice(scan_suffix(path), "format for scans", WRITERS)
     import_module(WRITERS[suffix]).write(Path(path), scan, world)
 
 

@@ -50,10 +50,8 @@ def resolve(requested: str | None) -> Device:
     """
     if requested is None or requested == CPU:
         return Device()
-    if not isinstance(requested, str):
-        raise UnknownName("device", repr(requested), device_names())
-    kind, _, number = requested.partition(":")
-    if requested != WARP_CPU and (kind != CUDA or (":" in requested and not number.isdecimal())):
+    kind, colon, number = str(requested).partition(":")
+    if requested != WARP_CPU and (kind != CUDA or (colon and not number.isdecimal())):
         raise UnknownName("device", requested, device_names())
     try:
         warp = load_warp()

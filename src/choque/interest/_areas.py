@@ -291,20 +291,17 @@ class Areas:
         arriving = make_bodies(checked_position(position, self._dimension), radius, body_radius)
         local = np.isfinite(arriving.reach).all() and len(self)
         patch = self._local(np.empty(0, np.int64), len(arriving)) if local else None
-        if patch is None:
-            before = self.pairs()
-            self._bodies = self._bodies.joined(arriving)
-            self._identities, new = self._identities.joined(len(arriving))
-            self._search_again(before)
-            return new
-        rows = np.arange(len(self), len(self) + len(arriving))
+        before, rows = self.pairs() if patch is None else no_pairs(), np.arange(len(self), len(self) + len(arriving))
         self._patch = None  # until all of it has changed
         self._bodies = self._bodies.joined(arriving)
         self._identities, new = self._identities.joined(len(arriving))
+        if patch is None:
+            self._search_again(before)
+            return new
         patch.extend(len(arriving))
         patch.largest = max(patch.largest, float(arriving.reach.max(initial=0.0)))
         self._patch = patch
-        self._changed(patch, rows, no_pairs())
+        self._changed(patch, rows, before)
         return new
 
     @_whole

@@ -105,11 +105,8 @@ def each_value(given: ArrayLike, name: str, count: int) -> F64:
     values = check.floats(given, name)
     if values.shape not in ((), (count,)):
         raise InvalidInput(f"{name} has the shape {values.shape}; it must be one number for all, or ({count},).")
-    each = np.broadcast_to(values, (count,)).astype(np.float64)
-    check.not_negative(each, name)
-    if not values.shape and not count:
-        check.not_negative(values.reshape(1), name)
-    return each
+    check.not_negative(np.atleast_1d(values), name)
+    return np.broadcast_to(values, (count,)).astype(np.float64)
 
 
 @kernel

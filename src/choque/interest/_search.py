@@ -201,9 +201,8 @@ def fitting_reach(bodies: Bodies, target: int, smallest: F64, largest: F64, is_b
     # What the subtraction of a radius from a distance may lose.
     blur = 1e-12 * float(sizes[np.isfinite(sizes)].max(initial=0.0))
     reach = bodies.reach.copy()
-    shares = threads.ranges(len(owners), thread_count)
     fit = Fit(target, smallest, largest, blur, is_box)
-    threads.run(lambda part: _fit(*shares[part], owners, bodies.spheres, placed, fit, tree, reach), len(shares))
+    threads.over_shares(_fit, len(owners), thread_count, owners, bodies.spheres, placed, fit, tree, reach)
     return reach
 
 

@@ -281,18 +281,10 @@ class Sweep(KineticStructure):
 
 
 def _as_walls(lower: ArrayLike, upper: ArrayLike, dimension: int) -> F64:
-    rows = []
-    for name, values in (("lower", lower), ("upper", upper)):
-        try:
-            given = np.asarray(values)
-        except ValueError:  # rows of different lengths
-            given = np.empty(0, object)
-        if given.dtype.kind not in "iuf" or given.shape != (dimension,) or np.isnan(given.astype(np.float64)).any():
-            raise InvalidInput(
-                f"{name} of the walls is {values!r}; it must be {dimension} numbers, infinite where there is no wall."
-            )
-        rows.append(given.astype(np.float64))
-    walls = np.array(rows)
+    walls = np.empty((2, dimension))
+    for row, (name, values) in enumerate((("lower of the walls", lower), ("upper of the walls", upper))):
+        given = check.shape(check.floats(values, name), name, (dimension,), "sweep")
+        walls[row] = check.numbers(given, name)  # infinite where there is no wall
     if not (walls[0] < walls[1]).all():
         raise InvalidInput(
             f"The walls {walls[0].tolist()} and {walls[1].tolist()} leave no space; lower must be below upper."

@@ -24,8 +24,7 @@ def places_of(points: F64, surface: Surface, poses: Poses, row: int, thread_coun
     """Return `OUTSIDE`, `INSIDE` or `ON` for points (n, 3) and a closed mesh in pose ``row``."""
     answers = np.zeros(len(points), np.uint8)
     if len(surface.rows):
-        shares = threads.ranges(len(points), thread_count)
-        threads.run(lambda part: _place_points(*shares[part], points, surface, poses, row, answers), len(shares))
+        threads.over_shares(_place_points, len(points), thread_count, points, surface, poses, row, answers)
     return answers
 
 

@@ -20,7 +20,7 @@ from choque.files.meshes import check_mesh, read_mesh, write_mesh
 from choque.meshes._inside import one_of_each_part, places_of
 from choque.meshes._report import Report, edge_counts, make_report, welded
 from choque.meshes._search import faces_near, meeting_pairs, own_pairs, shared_segments
-from choque.meshes.poses import as_poses
+from choque.meshes.poses import as_poses, one_pose
 from choque.meshes.surface import Surface, make_surface
 from choque.meshes.triangles import KINDS, TOUCHING
 
@@ -134,9 +134,7 @@ class Mesh:
 
     def moved(self, pose: Any) -> Mesh:
         """Return the mesh in a pose: a rigid matrix (4, 4), or a rotation (3, 3) and a translation (3,)."""
-        where = as_poses(pose, "pose")
-        if len(where) != 1:
-            raise InvalidInput(f"pose has {len(where)} poses; give one.")
+        where = one_pose(pose)
         return Mesh(self._vertices @ where.rotation[0].T + where.translation[0], self._faces)
 
     def deformed(self, vertices: ArrayLike) -> Mesh:
@@ -158,9 +156,7 @@ class Mesh:
         Guarantee: exact, by the parity of the faces above a point; where a mesh overlaps itself, a point that lies
         inside twice is outside.
         """
-        given = check.finite(check.coordinates(points, "points"), "points").astype(np.float64)
-        if given.shape[1] != 3:
-            raise InvalidInput(f"points has the shape {given.shape}; it must be (n, 3).")
+        given = check.vectors(points, "points")
         if not self.is_closed:
             raise InvalidInput("The mesh is open: it has no inside. See report() for where it is open.")
         count = resolve_count(threads, len(given))
@@ -257,9 +253,7 @@ def intersections(a: Mesh, b: Mesh, *, pose: Any = None, threads: int | None = N
     [[1.0, 1.0, 0.0], [1.0, 2.0, 0.0]]
     """
     one, two = surfaces_of(a, b)
-    where = as_poses(pose, "pose")
-    if len(where) != 1:
-        raise InvalidInput(f"pose has {len(where)} poses; give one, or call `collide` or `distance` with many.")
+    where = one_pose(pose)
     count = resolve_count(threads, len(a) + len(b))
     pairs, kinds = meeting_pairs(one, two, where, count)
     segments = shared_segments(one, two, where, pairs, count)

@@ -8,6 +8,7 @@ import numpy as np
 
 from choque._core import threads
 from choque._core.kernel import kernel
+from choque._core.pair_keys import pack_pairs
 from choque._core.types import F64, I32, I64, Bools
 from choque.files.meshes import number_rows
 from choque.meshes.surface import Surface, triangle_at
@@ -116,15 +117,10 @@ def edge_counts(faces: I64) -> tuple[I64, int]:
     start, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     is_edge = start != end
     start, end = start[is_edge], end[is_edge]
-    low, high = np.minimum(start, end), np.maximum(start, end)
-    keys = (low << 32) | high
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    firsts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))) if len(keys) else np.empty(0, np.int64)
-    counts = np.diff(np.append(firsts, len(keys)))
-    forward = np.where(start < end, 1, -1)[order]
-    sums = np.add.reduceat(forward, firsts) if len(firsts) else np.empty(0, np.int64)
-    return counts, int(np.count_nonzero((counts == 2) & (sums != 0)))
+    keys = pack_pairs(np.stack((np.minimum(start, end), np.maximum(start, end)), axis=1))
+    _, edge, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    turns = np.bincount(edge, np.where(start < end, 1, -1), len(counts))
+    return counts, int(np.count_nonzero((counts == 2) & (turns != 0)))
 
 
 @kernel

@@ -75,6 +75,14 @@ def as_poses(given: Any, name: str = "poses") -> Poses:
     return Poses(rotation, translation)
 
 
+def one_pose(given: Any) -> Poses:
+    """Return the one rigid pose in what was given as ``pose``."""
+    pose = as_poses(given, "pose")
+    if len(pose) != 1:
+        raise InvalidInput(f"pose has {len(pose)} poses; give one, or call a function that takes many.")
+    return pose
+
+
 @kernel
 def _are_rigid(rotation: F64, translation: F64) -> bool:
     """Return whether all rotations are orthonormal up to the tolerance and mirror nothing, and all numbers finite."""

@@ -8,7 +8,6 @@ normal and its extent along it, which separates surfaces that lie side by side.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -56,19 +55,14 @@ def make_surface(vertices: F64, faces: I32, thread_count: int, rows: U32 | None 
     for level in range(len(tree.level_first) - 1):
         first, width = tree.level_first[level], WIDTH**level
         count = -(-len(faces) // width)  # lanes in use
-        parts = threads.ranges(count, thread_count if len(faces) > threads.STREAM_SERIAL_BELOW else 1)
-        work = partial(_fill_level, parts, first, width, (vertices, corners, middle), slabs)
-        threads.run(work, len(parts))
+        share = thread_count if len(faces) > threads.STREAM_SERIAL_BELOW else 1
+        threads.over_shares(_fill_slabs, count, share, first, width, (vertices, corners, middle), slabs)
     root = np.zeros(12)
     if len(faces):
         highest = lanes[-6 * WIDTH :].reshape(2, 3, WIDTH)  # NaN where not in use
         root[:3], root[3:6] = np.fmin.reduce(highest[0], axis=1), np.fmax.reduce(highest[1], axis=1)
         root[11] = 2 * np.abs(root).max()
     return Surface(vertices, corners, tree.rows, lanes, slabs, tree.level_first, middle, root)
-
-
-def _fill_level(parts: list[tuple[int, int]], first: int, width: int, mesh: Any, slabs: F32, part: int) -> None:
-    _fill_slabs(*parts[part], first, width, mesh, slabs)
 
 
 @kernel

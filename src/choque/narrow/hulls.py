@@ -19,7 +19,7 @@ from choque._core.types import F64, I64, Rows
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.meshes import READERS, read_mesh
 from choque.files.source import lower_suffix, naming_damage, read_head
-from choque.narrow.solids import LARGEST, SMALLEST, Faces, as_cloud, hull_faces, mass_of, neighbours, solid
+from choque.narrow.solids import LARGEST, SMALLEST, Faces, hull_faces, mass_of, neighbours, solid
 
 if TYPE_CHECKING:
     from choque.meshes import Mesh
@@ -138,7 +138,7 @@ class Hulls:
         More than 32 points need the extra ``mesh``. A cloud in one plane, on one line or in one point has no volume
         and is refused.
         """
-        names = ["The cloud"] if len(clouds) == 1 else [f"Cloud {row}" for row in range(len(clouds))]
+        names = ["the cloud"] if len(clouds) == 1 else [f"cloud {row}" for row in range(len(clouds))]
         return cls(_centred(hull_faces(*each)) for each in zip(clouds, names, strict=True))
 
     @classmethod
@@ -147,7 +147,7 @@ class Hulls:
 
         Only the vertices count: a mesh with holes, open or inside out, has the hull that its vertices have.
         """
-        return cls(_centred(hull_faces(_read_vertices(Path(path)), f"The mesh in {path}")) for path in paths)
+        return cls(_centred(hull_faces(_read_vertices(Path(path)), f"the mesh in {path}")) for path in paths)
 
     @classmethod
     def meshes(cls, *meshes: Mesh) -> Self:
@@ -173,13 +173,8 @@ class Hulls:
     @classmethod
     def boxes(cls, size: ArrayLike = (1.0, 1.0, 1.0)) -> Self:
         """Return boxes with the full edge lengths ``size`` (3,) or (n, 3)."""
-        edges = np.atleast_2d(as_cloud(np.atleast_2d(np.asarray(size, object)).tolist(), "The size of a box"))
-        wrong = np.flatnonzero(~(edges >= SMALLEST).all(axis=1))
-        if len(wrong):
-            raise InvalidInput(
-                f"Box {wrong[0]} has the size {edges[wrong[0]].tolist()}; every edge must be positive, and at least "
-                f"{SMALLEST:g}."
-            )
+        edges = check.vectors(size, "size")
+        check.table(edges, "size", edges.shape, SMALLEST, LARGEST)
         points, triangles = solid("cube")
         return cls(_centred(Faces(points * edge / 2, triangles)) for edge in edges)
 
@@ -235,31 +230,14 @@ class Hulls:
         row
             Which hull: a number, or (n,).
         """
-        try:
-            given = np.asarray(position, np.float64)
-            places = np.atleast_2d(given)
-            count = len(places)
-            turns = np.broadcast_to(np.eye(3) if rotation is None else np.asarray(rotation, np.float64), (count, 3, 3))
-            scales = np.asarray(scale, np.float64)
-            scales = np.broadcast_to(scales[..., None] if scales.ndim == 0 else scales, (count, 3))
-            rows = np.broadcast_to(np.asarray(row), (count,))
-        except (TypeError, ValueError) as problem:
-            raise InvalidInput(f"The poses do not fit together: {problem}.") from None
-        if places.shape != (count, 3):
-            raise InvalidInput(f"position has the shape {given.shape}; it must be (3,) or (n, 3).")
-        for name, array in (("position", places), ("scale", scales)):
-            fair = np.abs(array) <= LARGEST
-            if not fair.all():
-                bad = int(np.argwhere(~fair)[0][0])
-                raise InvalidInput(
-                    f"Row {bad} of {name} is {array[bad].tolist()}; it must hold finite numbers, within ±{LARGEST:g}."
-                )
-        if not (scales > 0).all():
-            bad = int(np.argwhere(~(scales > 0))[0][0])
-            raise InvalidInput(f"Row {bad} of scale is {scales[bad].tolist()}; every scale must be positive.")
-        check.orthonormal(np.ascontiguousarray(turns), "rotation")
-        places, turns, scales = (np.ascontiguousarray(array) for array in (places, turns, scales))
-        return Posed(self, check.rows(rows, "rows", len(self)).copy(), places, turns, scales, is_single=given.ndim == 1)
+        places = check.vectors(position, "position")
+        count = len(places)
+        check.table(places, "position", (count, 3), -LARGEST, LARGEST)
+        turns = check.table(np.eye(3) if rotation is None else rotation, "rotation", (count, 3, 3))
+        scales = check.table(scale, "scale", (count, 3), maximum=LARGEST, above=0)
+        check.orthonormal(turns, "rotation")
+        rows = check.whole_numbers(row, "row", count, 0, len(self) - 1)
+        return Posed(self, rows, places, turns, scales, is_single=np.ndim(position) == 1)
 
 
 def _centred(faces: Faces) -> Hull:

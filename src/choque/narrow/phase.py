@@ -124,13 +124,8 @@ class NarrowPhase:
     Examples
     --------
     >>> import numpy as np
-    >>> from choque.narrow import Kind, NarrowPhase, Shapes
-    >>> balls = Shapes(
-    ...     kind=np.array([Kind.SPHERE, Kind.SPHERE], np.int8),
-    ...     position=np.array([[0.0, 0, 0], [3, 0, 0]]),
-    ...     rotation=np.array([np.eye(3)] * 2),
-    ...     size=np.array([[2.0, 0, 0], [2, 0, 0]]),
-    ... )
+    >>> from choque.narrow import NarrowPhase, Shapes
+    >>> balls = Shapes.of_spheres([[0, 0, 0], [3, 0, 0]], 2)
     >>> phase = NarrowPhase()
     >>> phase.find(balls, np.array([[0, 1]], np.int32)).depth.tolist()
     [1.0]

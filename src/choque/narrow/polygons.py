@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from choque._core import check
 from choque._core.kernel import kernel
 from choque._core.morton import morton_order
 from choque._core.predicates import line_side
@@ -33,19 +34,11 @@ class Contact:
         return bool(len(self.edges)) or self.inside != ""
 
 
-def as_polygon(vertices: ArrayLike, name: str = "The polygon") -> F64:
+def as_polygon(vertices: ArrayLike, name: str = "the polygon") -> F64:
     """Return ``vertices`` as (k, 2) finite float64 with k ≥ 3."""
-    try:
-        points = np.array(vertices, np.float64)
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"{name} is not a list of points ({problem}).") from None
-    if points.ndim != 2 or points.shape[1:] != (2,):
-        raise InvalidInput(f"{name} has the shape {points.shape}; it must be (k, 2), a point in each row.")
+    points = check.vectors(vertices, name, 2)
     if len(points) < 3:
         raise InvalidInput(f"{name} has {len(points)} points; it must have at least 3.")
-    if not np.isfinite(points).all():
-        row = int(np.argwhere(~np.isfinite(points))[0][0])
-        raise InvalidInput(f"Point {row} of {name[0].lower()}{name[1:]} is {points[row].tolist()}; it must be finite.")
     return points
 
 
@@ -63,7 +56,7 @@ def contact(first: ArrayLike, second: ArrayLike) -> Contact:
     >>> contact(square, [[1, 1], [2, 1], [1, 2]]).inside
     'second'
     """
-    a, b = as_polygon(first, "The first polygon"), as_polygon(second, "The second polygon")
+    a, b = as_polygon(first, "the first polygon"), as_polygon(second, "the second polygon")
     close = close_edges(a, b)
     p, q = a[close[:, 0]], a[(close[:, 0] + 1) % len(a)]
     r, s = b[close[:, 1]], b[(close[:, 1] + 1) % len(b)]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choque._core.kernel import helper, kernel
-from choque._core.threads import ranges, resolve_count, run
+from choque._core.threads import over_shares, resolve_count
 from choque._core.types import F64, I8, I32, I64, Floats, Integer, Pairs
 from choque._core.vector import Vector, cross, dot, point_of, scaled, subtract, unit
 from choque.narrow.hulls import Hulls
@@ -61,8 +61,7 @@ def enter_solids(
     )
     found = Entries(np.empty(count), np.zeros((count, 3)))
     rays = np.concatenate((origin[pairs[:, 0]], direction[pairs[:, 0]]), axis=1, dtype=np.float64)
-    shares = ranges(count, resolve_count(threads, count))
-    run(lambda part: _enter(*shares[part], rays, solids, found), len(shares))
+    over_shares(_enter, count, resolve_count(threads, count), rays, solids, found)
     return found
 
 

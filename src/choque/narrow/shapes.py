@@ -107,17 +107,13 @@ class Shapes:
         """Return checked shapes; ``size`` is a number for each column, or one array for all; ``hulls`` has one hull."""
         from choque._core import check
 
-        center = np.atleast_2d(check.floats(position, "position").astype(np.float64))
-        turn = check.floats(np.eye(3) if rotation is None else rotation, "rotation").astype(np.float64)
-        parts = [check.floats(part, "size").astype(np.float64) for part in size]
+        center = check.vectors(position, "position")
         count = len(center)
-        try:
-            sizes = parts[0] if len(parts) == 1 else np.stack([np.broadcast_to(part, count) for part in parts], axis=1)
-            turns, sizes = np.broadcast_to(turn, (count, 3, 3)).copy(), np.broadcast_to(sizes, (count, 3)).copy()
-        except ValueError:
-            raise InvalidInput(
-                f"The sizes or the rotation do not fit {count} positions; give one for all, or one for each."
-            ) from None
+        turns = check.table(np.eye(3) if rotation is None else rotation, "rotation", (count, 3, 3))
+        if len(size) == 1:
+            sizes = check.table(size[0], "size", (count, 3))
+        else:
+            sizes = np.stack([check.table(part, "size", (count,)) for part in size], axis=1)
         hull = np.zeros(count, np.int32) if hulls is not None else None
         return cls(np.full(count, kind, np.int8), center, turns, sizes, hull, hulls).checked()
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from choque._core import check
 from choque._core.types import F64, I64
-from choque.errors import InvalidInput, UnknownName, require
+from choque.errors import InvalidInput, require
 
 FEW_POINTS = 32  # up to this many points every triple is tried as a face, which needs no other library
 FLATNESS = 1e-10  # points that deviate from a plane by less than this fraction of their extent lie on it
@@ -36,24 +37,13 @@ class Mass(NamedTuple):
 
 def as_cloud(points: ArrayLike, what: str) -> F64:
     """Return ``points`` as (v, 3) float64 up to `LARGEST`, v ≥ 1, or raise `InvalidInput` about ``what``."""
-    try:
-        cloud = np.ascontiguousarray(points, np.float64)
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"{what} is not made of points: give numbers of shape (v, 3) ({problem}).") from None
-    if cloud.ndim != 2 or cloud.shape[1] != 3:
-        raise InvalidInput(f"{what} has the shape {cloud.shape}; it must be (v, 3), a point in each row.")
+    cloud = check.vectors(points, what)
     if len(cloud) == 0:
         raise InvalidInput(f"{what} is empty; it needs at least one point.")
-    wrong = np.flatnonzero(~(np.abs(cloud) <= LARGEST).all(axis=1))
-    if len(wrong):
-        raise InvalidInput(
-            f"Point {wrong[0]} of {what[0].lower()}{what[1:]} is {cloud[wrong[0]].tolist()}; it must be finite, and "
-            f"within ±{LARGEST:g}."
-        )
-    return cloud
+    return check.table(cloud, what, cloud.shape, -LARGEST, LARGEST)
 
 
-def hull_faces(points: ArrayLike, what: str = "The hull") -> Faces:
+def hull_faces(points: ArrayLike, what: str = "the hull") -> Faces:
     """Return the convex hull of a cloud of points (v, 3) that are not all in one plane.
 
     For up to 32 different points every triple is tried; more go to Qhull (Barber, Dobkin, Huhdanpaa, 1996).
@@ -173,9 +163,7 @@ def solid_names() -> list[str]:
 
 def solid(name: str) -> Faces:
     """Return the vertices and faces of the solid called ``name``."""
-    if name not in _SOLIDS:
-        raise UnknownName("solid", str(name), _SOLIDS)
-    return _SOLIDS[name]()
+    return _SOLIDS[check.choice(name, "solid", _SOLIDS)]()
 
 
 def icosphere(splits: int = 1) -> Faces:

@@ -230,13 +230,7 @@ def check_reach(cutoff: float | None, radii: ArrayLike | None) -> float:
         raise InvalidInput(f"{both} were given; give one of them: one distance for all pairs, or a radius a point.")
     if cutoff is None:
         return 0.0
-    reach = check.positive(cutoff, "cutoff")
-    if not MIN_LENGTH <= reach <= MAX_LENGTH:
-        raise InvalidInput(
-            f"cutoff is {reach:g}; it must be from {MIN_LENGTH:g} to {MAX_LENGTH:g}, because its square is computed. "
-            "Choose another unit of length."
-        )
-    return reach
+    return check.number(cutoff, "cutoff", MIN_LENGTH, MAX_LENGTH, otherwise="choose another unit of length")
 
 
 def check_batch(batch: ArrayLike | None, count: int) -> I64:
@@ -296,8 +290,7 @@ def visit_small(
     """Add the number of neighbours of every point to ``cursor`` (n,), and write them from there on to ``lists``."""
     is_filling = lists is not None
     target = empty_lists(0, "") if lists is None else lists
-    shares = threads.ranges(len(systems.first), thread_count)
-    threads.run(lambda share: _visit(*shares[share], systems, cutoff, part, cursor, target, is_filling), len(shares))
+    threads.over_shares(_visit, len(systems.first), thread_count, systems, cutoff, part, cursor, target, is_filling)
 
 
 @forceinline

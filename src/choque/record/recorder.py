@@ -235,12 +235,6 @@ class Writer:
             self._worker.shutdown()
             self._handle.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _fresh_chunk(self, body_count: int) -> Chunk:
         chunk, self._spare = self._spare, None
         if chunk is None:

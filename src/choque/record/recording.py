@@ -274,14 +274,13 @@ def _indexed(file: BlockFile) -> tuple[list[Block], list[PlacedChunk]] | None:
         return None
     bodies = [file.block_at(int(place)) for _, place in segments]
     poses = [file.block_at(int(row[3])) for row in chunks]
-    if not _are_all(bodies, SEGMENT) or not _are_all(poses, FRAMES):
-        return None
     placed = [
         PlacedChunk(int(row[0]), int(row[1]), int(row[2]), block)
         for row, block in zip(chunks, poses, strict=True)
-        if block is not None
+        if block is not None and block.kind == FRAMES
     ]
-    return [block for block in bodies if block], placed
+    held = [block for block in bodies if block is not None and block.kind == SEGMENT]
+    return (held, placed) if len(held) == len(bodies) and len(placed) == len(poses) else None
 
 
 def _scanned(file: BlockFile) -> tuple[list[Block], list[PlacedChunk]]:
@@ -315,7 +314,3 @@ def _check_order(chunks: list[PlacedChunk], segment_count: int) -> None:
         if chunk.first != expected or chunk.frame_count < 1 or chunk.segment >= segment_count:
             raise UnreadableFile("its chunks do not follow one another")
         expected += chunk.frame_count
-
-
-def _are_all(blocks: list[Block | None], kind: bytes) -> bool:
-    return all(block is not None and block.kind == kind for block in blocks)

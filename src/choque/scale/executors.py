@@ -87,11 +87,6 @@ class LocalProcesses(Executor):
         with self._lock:
             self._idle += [self._new_process() for _ in range(count - len(self._all))]
 
-    @property
-    def process_ids(self) -> list[int]:
-        """The processes that are alive."""
-        return [process.pid for process in list(self._all) if process.poll() is None]
-
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes: after their tasks if ``wait``, otherwise at once."""
         if wait and not cancel_futures:
@@ -171,8 +166,13 @@ def find_workers(workers: int | None = None, client: Any = None, executor: Execu
     if client is not None and executor is not None:
         raise InvalidInput("client and executor are both given; give one of them.")
     if client is not None:
-        with _dask_workers(client) as found:
-            yield found
+        distributed = require("distributed", extra="scale", purpose="to use a cluster")
+        if isinstance(client, distributed.Client):
+            with client.get_executor(pure=False) as tasks:
+                yield Workers(tasks, *_size(client))
+        else:
+            with cluster_workers(client) as found:
+                yield found
         return
     count = available_count() if workers is None else check.whole_number(workers, "workers", 1)
     if executor is not None:
@@ -194,17 +194,6 @@ def require_address(address: str) -> None:
     """Raise if this cannot be the address of a scheduler."""
     if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
         raise InvalidInput(f"The cluster is {address!r}; write the scheduler's address as in tcp://host:8786.")
-
-
-@contextmanager
-def _dask_workers(client: Any) -> Iterator[Workers]:
-    distributed = require("distributed", extra="scale", purpose="to use a cluster")
-    if not isinstance(client, distributed.Client):
-        with cluster_workers(client) as found:
-            yield found
-        return
-    with client.get_executor(pure=False) as executor:
-        yield Workers(executor, *_size(client))
 
 
 @contextmanager

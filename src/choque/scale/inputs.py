@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import I64, Floats
-from choque.errors import InvalidInput, MissingExtra, UnreadableFile
+from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.atomic import beside
 from choque.files.box_arrays import check_table, column_names
 from choque.files.parquet_boxes import box_columns, column_type, pyarrow
@@ -28,6 +28,7 @@ from choque.files.source import check_suffix, lower_suffix, naming_damage, requi
 from choque.scale.tiling import first_wrong
 
 GROUP_ROWS = 1 << 20  # rows of a group in files that have no groups of their own
+ARRAYS = "to read arrays of this format"  # what optional libraries are needed for
 SPOOLED = "spooled-"  # how the names of files begin that are named after their content; see `spool`
 Columns: TypeAlias = tuple[str, ...]
 Extent: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
@@ -273,7 +274,7 @@ def _look_at_array(word: str, columns: Columns | None, ids: str | None) -> File:
     path, _, inner = word.partition("::")
     if columns is not None or ids is not None:
         raise InvalidInput(f"columns and ids name columns of tables; {path} holds an array, whose rows are the ids.")
-    with naming_damage(Path(path)), _Array(word) as array:
+    with naming_damage(Path(path)), _opened(word) as array:
         dtype, dimension = check_table(np.dtype(array.dtype), tuple(array.shape), path)
         count = int(array.shape[0])
     groups = tuple(min(GROUP_ROWS, count - first) for first in range(0, count, GROUP_ROWS))
@@ -285,48 +286,33 @@ def _read_array(
     file: File, groups: tuple[int, int], batch_rows: int, dtype: np.dtype[Any], _ids: str | None
 ) -> Iterator[tuple[Floats, None]]:
     first, last = sum(file.groups[: groups[0]]), sum(file.groups[: groups[1]])
-    with _Array(file.path) as array:
+    with _opened(file.path) as array:
         for start in range(first, last, batch_rows):
             rows = np.array(array[start : min(start + batch_rows, last)], dtype)
             yield rows.reshape(len(rows), -1), None
 
 
-class _Array:
-    """The array in a file: memory-mapped, or as the library of the format gives it."""
-
-    def __init__(self, word: str) -> None:
-        name, _, self._inner = word.partition("::")
-        self._path = Path(name)
-        self._close: Callable[[], None] = lambda: None
-
-    def __enter__(self) -> Any:
-        suffix = lower_suffix(self._path)
-        if suffix == ".npy":
-            require_signature(self._path, b"\x93NUMPY", "a NumPy array")
-            return np.load(self._path, mmap_mode="r", allow_pickle=False)
-        if suffix == ".zarr":
-            return _library("zarr").open(str(self._path), mode="r", path=self._inner or None)
-        require_signature(self._path, b"\x89HDF", "an HDF5 file")
-        file = _library("h5py").File(self._path, "r")
-        self._close = file.close
-        names = [self._inner] if self._inner else [name for name in file if hasattr(file[name], "shape")]
-        if len(names) != 1 or names[0] not in file:
-            raise UnreadableFile(
-                f"The file {self._path} holds the arrays {', '.join(file) or 'none'}; name one of them as in "
-                f"{self._path.name}::boxes."
-            )
-        return file[names[0]]
-
-    def __exit__(self, *problem: object) -> None:
-        self._close()
-
-
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as problem:
-        sentence = f"The library {name!r} is needed to read such files. Install it with: pip install {name}."
-        raise MissingExtra(sentence) from problem
+@contextmanager
+def _opened(word: str) -> Iterator[Any]:
+    """Give the array in a file: memory-mapped, or as the library of the format gives it."""
+    name, _, inner = word.partition("::")
+    path = Path(name)
+    suffix = lower_suffix(path)
+    if suffix == ".npy":
+        require_signature(path, b"\x93NUMPY", "a NumPy array")
+        yield np.load(path, mmap_mode="r", allow_pickle=False)
+    elif suffix == ".zarr":
+        yield require("zarr", purpose=ARRAYS).open(str(path), mode="r", path=inner or None)
+    else:
+        require_signature(path, b"\x89HDF", "an HDF5 file")
+        with require("h5py", purpose=ARRAYS).File(path, "r") as file:
+            names = [inner] if inner else [name for name in file if hasattr(file[name], "shape")]
+            if len(names) != 1 or names[0] not in file:
+                raise UnreadableFile(
+                    f"The file {path} holds the arrays {', '.join(file) or 'none'}; name one of them as in "
+                    f"{path.name}::boxes."
+                )
+            yield file[names[0]]
 
 
 class Format(NamedTuple):

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from choque._core import check
+from choque._core.pair_keys import halves
 from choque._core.types import I64
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.atomic import replacing
@@ -75,7 +76,8 @@ def sort_pairs(first: I64, second: I64) -> tuple[I64, I64]:
     # One key a pair: sorting numbers takes a tenth of the time of sorting places.
     keys = ((first - low).astype(np.uint64) << np.uint64(32)) | (second - low).astype(np.uint64)
     keys.sort()
-    return (keys >> np.uint64(32)).astype(np.int64) + low, (keys & np.uint64(0xFFFFFFFF)).astype(np.int64) + low
+    one, other = halves(keys)
+    return one.astype(np.int64) + low, other.astype(np.int64) + low
 
 
 def read_pairs(path: Path, batch_rows: int = 1 << 20) -> Iterator[I64]:

@@ -152,10 +152,7 @@ class BodyScene:
 
 def steps_per_second(value: object) -> int:
     """Return a valid number of steps per second."""
-    steps = check.whole_number(value, "steps_per_second", 1)
-    if steps > MAX_STEPS_PER_SECOND:
-        raise InvalidInput(f"steps_per_second is {steps}; it must be at most {MAX_STEPS_PER_SECOND}.")
-    return steps
+    return check.whole_number(value, "steps_per_second", 1, MAX_STEPS_PER_SECOND)
 
 
 def body_generator(name: str) -> Callable[[Registered], Registered]:
@@ -178,9 +175,7 @@ def bodies(name: str, n: int, *, seed: int = 0, **parameters: object) -> BodySce
     the same version of NumPy's generators.
     """
     build, completed = GENERATORS.find(name), GENERATORS.completed(name, parameters)
-    count = check.whole_number(n, "n", 0)
-    if count > MAX_GENERATED:
-        raise InvalidInput(f"n is {count}; a generator makes at most {MAX_GENERATED:,} bodies.")
+    count = check.whole_number(n, "n", 0, MAX_GENERATED)
     request = BodyRequest(name, count, check.whole_number(seed, "seed", 0))
     made = build(request, **parameters)
     return BodyScene(

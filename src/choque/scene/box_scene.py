@@ -97,13 +97,6 @@ def generate(
     if dimension not in (2, 3):
         raise InvalidInput(f"dimension is {dimension!r}; it must be 2 or 3.")
     count, start = check.whole_number(n, "n", 0), check.whole_number(seed, "seed", 0)
-    frame_count, kind = check.whole_number(frames, "frames", 1), _float_type(dtype)
+    frame_count, kind = check.whole_number(frames, "frames", 1), check.float_type(dtype)
     motion = build(Request(name, count, int(dimension), start), **parameters)
     return BoxScene(name, count, int(dimension), frame_count, kind, motion, seed=start, parameters=completed)
-
-
-def _float_type(dtype: object) -> np.dtype[np.floating]:
-    for known in (np.float32, np.float64):
-        if dtype in (known, np.dtype(known), known.__name__):
-            return np.dtype(known)
-    raise InvalidInput(f"dtype is {dtype!r}; it must be 'float32' or 'float64'.")

@@ -8,7 +8,8 @@ from typing import Any, NoReturn, Self, TypeAlias, cast
 
 import numpy as np
 
-from choque._core.types import I64, Floats, Pairs
+from choque._core.pair_keys import pack_pairs, unpack_pairs
+from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase, Index, create
 from choque.errors import ChoqueError, InvalidInput
@@ -92,13 +93,13 @@ class Trial:
         self.well_formed(what, found, ordered=ordered)
         if np.array_equal(found, expected):
             return
-        missing = np.setdiff1d(_keys(expected), _keys(found))
-        extra = np.setdiff1d(_keys(found), _keys(expected))
+        missing = np.setdiff1d(pack_pairs(expected), pack_pairs(found))
+        extra = np.setdiff1d(pack_pairs(found), pack_pairs(expected))
         tally = f"{len(missing)} missing, {len(extra)} too many"
         if len(missing):
-            self.fail(f"{what}: the pair {_pair(missing[0])} is missing ({tally})")
+            self.fail(f"{what}: the pair {tuple(unpack_pairs(missing)[0].tolist())} is missing ({tally})")
         if len(extra) and self.subject.exact:
-            self.fail(f"{what}: the pair {_pair(extra[0])} is too many ({tally})")
+            self.fail(f"{what}: the pair {tuple(unpack_pairs(extra)[0].tolist())} is too many ({tally})")
 
     def well_formed(self, what: str, found: Pairs, *, ordered: bool = True) -> None:
         """Fail unless ``found`` is (m, 2) int32, sorted, unique and, if ``ordered``, i < j in each row."""
@@ -108,10 +109,11 @@ class Trial:
         if ordered and not (found[:, 0] < found[:, 1]).all():
             wrong = found[found[:, 0] >= found[:, 1]][0]
             self.fail(f"{what}: the pair {tuple(wrong.tolist())} does not have its smaller id first")
-        step = np.diff(_keys(found))
-        if (step <= 0).any():
-            row = int(np.flatnonzero(step <= 0)[0]) + 1
-            problem = "is there twice" if step[row - 1] == 0 else "is out of order"
+        keys = pack_pairs(found)
+        late = np.flatnonzero(keys[1:] <= keys[:-1])
+        if len(late):
+            row = int(late[0]) + 1
+            problem = "is there twice" if keys[row] == keys[row - 1] else "is out of order"
             self.fail(f"{what}: the pair {tuple(found[row].tolist())} {problem}")
 
     def _failure(self, problem: str) -> ConformanceFailure:
@@ -134,15 +136,6 @@ class Trial:
 def scene_of(name: str, lower: Floats, upper: Floats) -> Scene:
     """Return a scene of a check's own, which is reproduced only by running the check."""
     return Scene(name, lower, upper, "those that the check makes")
-
-
-def _keys(pairs: Pairs) -> I64:
-    keys: I64 = pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1].astype(np.int64)
-    return keys
-
-
-def _pair(key: np.int64) -> tuple[int, int]:
-    return int(key) >> 32, int(key) & 0xFFFFFFFF
 
 
 def _brief(value: Any) -> str:

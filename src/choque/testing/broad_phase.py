@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from choque.errors import UnknownName
-
 # Importing them registers their checks.
+from choque._core import check
 from choque.testing import _checks_answer, _checks_input, _checks_motion, _checks_threads  # noqa: F401
 from choque.testing._subject import Check, Factory, broad_phase
 
@@ -53,7 +52,6 @@ def check_broad_phase(
     """
     chosen = list(broad_phase) if checks is None else list(checks)
     for name in chosen:
-        if name not in broad_phase:
-            raise UnknownName("check of broad phases", name, broad_phase)
+        check.choice(name, "check of broad phases", broad_phase)
     for name in chosen:
         broad_phase[name](factory, thorough=thorough, exact=exact, options=options)

@@ -80,17 +80,7 @@ class ExtremeVertices:
     @classmethod
     def from_points(cls, points: ArrayLike, *, order: str | None = None) -> ExtremeVertices:
         """Return the object whose extreme vertices are ``points`` (n, d), in any sequence; they must bound a solid."""
-        given = np.asarray(points)
-        if given.ndim != 2 or not 1 <= given.shape[1] <= 3:
-            raise InvalidInput(
-                f"The vertices have shape {given.shape}; give one row for each, with one to three columns."
-            )
-        if given.dtype.kind not in "iu":
-            rounded = np.rint(given) if given.dtype.kind == "f" else given
-            if given.dtype.kind != "f" or not np.array_equal(rounded, given):
-                raise InvalidInput(f"The vertices have type {given.dtype}; lattice points are whole numbers.")
-            given = rounded
-        lattice = given.astype(np.int64)
+        lattice = _lattice_points(points, "points")
         offset = lattice.min(axis=0) if len(lattice) else np.zeros(lattice.shape[1], np.int64)
         order = check_order(order or AXES[: lattice.shape[1]], lattice.shape[1])
         keys = np.sort(pack(lattice - offset, order))
@@ -103,7 +93,7 @@ class ExtremeVertices:
 
         Where boxes overlap, an even number of them cancels out: the result is their XOR.
         """
-        low, high = (_corners(corner, name) for corner, name in ((lower, "lower"), (upper, "upper")))
+        low, high = (_lattice_points(corner, name) for corner, name in ((lower, "lower"), (upper, "upper")))
         if low.shape != high.shape:
             raise InvalidInput(f"lower has the shape {low.shape} and upper {high.shape}; they must be the same.")
         if (low > high).any():
@@ -356,38 +346,30 @@ class ExtremeVertices:
 
     def scaled(self, factors: int | LatticePoint) -> ExtremeVertices:
         """Return the object enlarged by whole positive factors along x, y, z, or by one factor along all."""
-        try:
-            each = np.broadcast_to(np.asarray(factors, np.float64), (self.dimension,))
-        except (TypeError, ValueError):
-            each = np.zeros(self.dimension)
-        if not ((each >= 1) & (each == np.rint(each))).all():
-            raise InvalidInput(
-                f"The factors are {factors!r}; a lattice is enlarged by whole numbers of at least 1, one for all axes "
-                "or one for each."
-            )
-        return self._from_valid(self.points * np.minimum(each, LIMIT).astype(np.int64))  # larger ones never fit
+        each = check.whole_numbers(factors, "factors", self.dimension, 1)
+        return self._from_valid(self.points * np.minimum(each, LIMIT))  # larger ones never fit
 
     def _from_valid(self, points: Points) -> ExtremeVertices:
         offset = points.min(axis=0) if len(points) else np.zeros(self.dimension, np.int64)
         return ExtremeVertices(np.sort(pack(points - offset, self.order)), self.order, _as_tuple(offset))
 
 
-def _corners(values: ArrayLike, name: str) -> Points:
-    """Return corners of boxes (n, d) as int64."""
-    given = check.integers(values, name)
-    if given.ndim != 2 or not 1 <= given.shape[1] <= 3:
-        raise InvalidInput(f"{name} has the shape {given.shape}; give one row for each box, with one to three columns.")
-    return given.astype(np.int64, copy=False)
+def _lattice_points(values: ArrayLike, name: str) -> Points:
+    """Return whole numbers (n, d), of an integer or a float type, as int64."""
+    given = np.asarray(values)
+    if given.dtype.kind == "f" and np.isfinite(given).all() and np.array_equal(given, np.rint(given)):
+        given = given.astype(np.int64)
+    lattice = check.integers(given, name)
+    if lattice.ndim != 2 or not 1 <= lattice.shape[1] <= 3:
+        raise InvalidInput(f"{name} has the shape {lattice.shape}; give one row for each, with one to three columns.")
+    return lattice.astype(np.int64, copy=False)
 
 
 def _lattice_point(point: LatticePoint, name: str, dimension: int) -> LatticePoint:
-    try:
-        given = np.asarray(point)
-    except ValueError:
-        given = np.empty(0)
-    if given.shape != (dimension,) or given.dtype.kind not in "iu":
+    given = check.integers(point, f"The {name}")
+    if given.shape != (dimension,):
         raise InvalidInput(f"The {name} is {point!r}; a lattice point is {dimension} whole numbers.")
-    return _as_tuple(given)
+    return _as_tuple(given.astype(np.int64))
 
 
 def _as_tuple(point: I64) -> LatticePoint:

@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 
+from choque._core import check
 from choque._core.kernel import kernel
 from choque._core.types import I64
-from choque.errors import UnknownName
 from choque.volumes.keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys, group_end, merge_xor, xor_keys
 
 OPERATIONS: Final = {"union": 0b1110, "intersection": 0b1000, "difference": 0b0100, "xor": 0b0110}
@@ -41,8 +41,7 @@ def combine_keys(
     sections combined. XOR is a single merge and counts nothing. Without acceleration the result is the same, from
     sections combined at every plane.
     """
-    if operation not in OPERATIONS:
-        raise UnknownName("boolean operation", operation, OPERATIONS)
+    check.choice(operation, "boolean operation", OPERATIONS)
     if operation == "xor":
         return xor_keys(left, right)
     truth = OPERATIONS[operation] | (0 if accelerated else GENERAL)

@@ -13,9 +13,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import check
 from choque._core.kernel import helper, kernel
 from choque._core.types import I64
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput
 
 VertexKeys: TypeAlias = I64  # (n,) sorted packed lattice points
 Points: TypeAlias = I64  # (n, d) lattice points, columns x, y, z
@@ -30,10 +31,7 @@ ORDERS = {count: ["".join(order) for order in permutations(AXES[:count])] for co
 
 def check_order(order: str, dimension: int) -> str:
     """Return the order in lower case; it must name every axis once."""
-    lowered = order.lower()
-    if lowered not in ORDERS[dimension]:
-        raise UnknownName(f"vertex order in {dimension}D", order, ORDERS[dimension])
-    return lowered
+    return check.choice(order.lower(), f"vertex order in {dimension}D", ORDERS[dimension])
 
 
 def pack(points: NDArray[np.integer], order: str) -> VertexKeys:
@@ -77,10 +75,8 @@ def packed_shift(shift: tuple[int, ...], order: str) -> int:
 
 def odd_ones_out(keys: VertexKeys) -> VertexKeys:
     """Sort keys and keep those that occur an odd number of times: the XOR of all of them."""
-    keys = np.sort(keys)
-    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))) if len(keys) else np.empty(0, np.int64)
-    odd = np.diff(np.append(starts, len(keys))) & 1 == 1
-    return np.asarray(keys[starts[odd]])
+    found, counts = np.unique(keys, return_counts=True)
+    return np.asarray(found[counts & 1 == 1])
 
 
 # Merging

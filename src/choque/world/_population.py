@@ -159,9 +159,7 @@ class Population:
         if isinstance(mesh, str | os.PathLike):
             mesh = Mesh.read(mesh)
         given = mesh if isinstance(mesh, Mesh) else Mesh(mesh)
-        factor = check.finite(check.floats(scale, "scale"), "scale")
-        if factor.shape not in ((), (3,)) or not (factor > 0).all():
-            raise InvalidInput(f"scale is {factor.tolist()}; it must be a number above 0, or three of them.")
+        factor = check.table(scale, "scale", (3,), above=0)
         if (factor != 1).any():
             given = Mesh(given.vertices * factor, given.faces)
         hulls, places = joined(self._bodies.hulls, Hulls.meshes(given))
@@ -177,9 +175,9 @@ class Population:
         self._identities, self._bodies = self._identities.kept(staying), self._bodies.take(staying)
 
     def _add_convex(self, columns: Arguments, arriving: Hulls, row: ArrayLike, scale: F64) -> Ids:
-        from choque.world.hull_library import chosen, joined
+        from choque.world.hull_library import joined
 
-        rows = chosen(row, columns.count, arriving)
+        rows = check.whole_numbers(row, "row", columns.count, 0, len(arriving) - 1)
         hulls, places = joined(self._bodies.hulls, arriving)
         return self._add(
             columns,

@@ -165,11 +165,9 @@ class Queries:
         """
         from choque.narrow.convex.impact import impacts_of_shapes
 
-        moving, ways = _as_shapes(shapes), check.floats(motion, "motion").astype(np.float64)
-        every, is_wanted, count = check.boolean(every, "every"), self._wanted(ignore, mask), len(moving)
-        if ways.shape not in ((3,), (count, 3)):
-            raise InvalidInput(f"motion has the shape {ways.shape}; it must be (3,) or ({count}, 3).")
-        ways = np.ascontiguousarray(np.broadcast_to(check.finite(ways, "motion"), (count, 3)))
+        moving, every, is_wanted = _as_shapes(shapes), check.boolean(every, "every"), self._wanted(ignore, mask)
+        count = len(moving)
+        ways = check.table(motion, "motion", (count, 3))
         boxes = moving.boxes(threads=1)
         swept = Boxes.unchecked(boxes.lower + np.minimum(ways, 0), boxes.upper + np.maximum(ways, 0))
         pairs = self._candidates(swept, is_wanted)
@@ -214,7 +212,7 @@ class Queries:
         Exact up to rounding (GJK); 0 for bodies that hold the point; of bodies equally near the smaller id comes first.
         All arrays have ``k * count`` rows; ``hits.ids.reshape(k, count)`` has a row for each point.
         """
-        asked = _vectors(points, "points")
+        asked = check.vectors(points, "points")
         count, is_wanted = check.whole_number(count, "count", 1), self._wanted(ignore, mask)
         found = Hits._none(len(asked) * count)
         found.question[:] = np.repeat(np.arange(len(asked)), count)
@@ -352,17 +350,9 @@ class Queries:
         return found._take(np.flatnonzero(found.distance <= 1))
 
 
-def _vectors(given: ArrayLike, name: str) -> F64:
-    array = np.atleast_2d(check.floats(given, name).astype(np.float64))
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise InvalidInput(f"{name} has the shape {array.shape}; it must be (k, 3), or (3,) for one.")
-    check.finite(array, name)
-    return array
-
-
 def _together(one: ArrayLike, other: ArrayLike, *names: str) -> tuple[F64, F64]:
     """Return two arrays (k, 3), where one row stands for all."""
-    first, second = _vectors(one, names[0]), _vectors(other, names[1])
+    first, second = check.vectors(one, names[0]), check.vectors(other, names[1])
     if len(first) != len(second) and 1 not in (len(first), len(second)):
         raise InvalidInput(f"{names[0]} has {len(first)} rows and {names[1]} {len(second)}; give as many, or one.")
     count = max(len(first), len(second)) if len(first) and len(second) else 0

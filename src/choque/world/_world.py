@@ -29,7 +29,7 @@ from choque.world.bodies import Before, Bodies, state_hash
 from choque.world.bounds import mean_row
 from choque.world.detection import NO_PAIRS, Detected, Detection
 from choque.world.report import SOLVER_STAGES, StepReport
-from choque.world.settings import Settings, float_name
+from choque.world.settings import Settings
 
 
 class World(Population, Queries):
@@ -119,7 +119,7 @@ class World(Population, Queries):
             narrow=narrow,
             response=response,
             gravity=(0.0, 0.0, 0.0) if gravity is None else check.triple(gravity, "gravity"),
-            dtype=float_name(dtype),
+            dtype=check.float_type(dtype).name,
             threads=threads,
             device=device,
             max_speed=max_speed,

@@ -12,7 +12,7 @@ from choque._core import check
 from choque._core.pair_keys import EVERY_GROUP, bit_field
 from choque._core.types import F64, I32, U8, Bools
 from choque._core.vector import orthonormalised
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput
 from choque.world.bodies import Bodies
 
 MAX_BODIES = 2**31 - 1  # ids are 32 bits wide
@@ -96,16 +96,9 @@ class Arguments:
 
     def __init__(self, position: ArrayLike, options: BodyOptions) -> None:
         for name in options:
-            if name not in DEFAULTS:
-                raise UnknownName("property of bodies", name, DEFAULTS)
-        given = check.floats(position, "position").astype(np.float64)
-        if given.shape == (3,):
-            given = given.reshape(1, 3)
-        if given.ndim != 2 or given.shape[1] != 3:
-            raise InvalidInput(f"position has the shape {given.shape}; it must be (n, 3), or (3,) for one body.")
-        check.finite(given, "position")
-        self.position = given
-        self.count = len(given)
+            check.choice(name, "property of bodies", DEFAULTS)
+        self.position = check.vectors(position, "position")
+        self.count = len(self.position)
         self._options: dict[str, Any] = {**DEFAULTS, **options}
 
     def numbers(self, given: ArrayLike, name: str, *tail: int, **limits: float) -> F64:
@@ -216,12 +209,7 @@ class Arguments:
         return orthonormalised(turned) if orthonormalise else turned
 
     def _color(self) -> U8:
-        array = np.asarray(self._options["color"])
-        if array.dtype.kind not in "iu" or array.shape not in ((3,), (self.count, 3)):
-            raise InvalidInput(
-                f"color has the shape {array.shape} and the type {array.dtype}; it must be three whole numbers from "
-                f"0 to 255, or ({self.count}, 3) of them."
-            )
-        if array.size and (array.min() < 0 or array.max() > 255):
-            raise InvalidInput(f"color holds {array[(array < 0) | (array > 255)][0]}; each part goes from 0 to 255.")
+        array = check.integers(self._options["color"], "color", 0, 255)
+        if array.shape not in ((3,), (self.count, 3)):
+            raise InvalidInput(f"color has the shape {array.shape}; it must be (3,), or ({self.count}, 3).")
         return np.broadcast_to(array, (self.count, 3)).astype(np.uint8)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.types import I32, Rows
-from choque.errors import InvalidInput
+from choque._core.types import I32
 from choque.narrow.hulls import Hull, Hulls
 
 _ARRAYS = ("points", "first", "triangles", "triangle_first", "volume", "spread", "center", "frame")
@@ -47,18 +46,6 @@ def _are_same(one: Hull, other: Hull) -> bool:
     return np.array_equal(one.points, other.points) and (
         np.array_equal(one.triangles, other.triangles) if is_mesh else one.volume > 0 < other.volume
     )
-
-
-def chosen(given: ArrayLike, count: int, hulls: Hulls) -> Rows:
-    """Return (count,) rows of ``hulls``, from one for all bodies or one for each."""
-    rows = np.asarray(given)
-    if rows.dtype.kind not in "iu" or rows.shape not in ((), (count,)):
-        raise InvalidInput(
-            f"row has the shape {rows.shape} and the type {rows.dtype}; it must be a whole number or ({count},)."
-        )
-    if rows.size and (rows.min() < 0 or rows.max() >= len(hulls)):
-        raise InvalidInput(f"row goes from {rows.min()} to {rows.max()}; the hulls are 0 to {len(hulls) - 1}.")
-    return np.broadcast_to(rows, count).astype(np.int64)
 
 
 def pack_hulls(hulls: Hulls) -> dict[str, NDArray[Any]]:

@@ -6,18 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-import numpy as np
-
 from choque._core import check, threads
 from choque._core.registry import Registry
 from choque.broad.devices import on_device
 from choque.broad.index import find as find_method
 from choque.dynamics.response import create_response
-from choque.errors import UnknownName
 from choque.narrow.rules import RULES
 from choque.world.bounds import find_bounds, kept_bounds
-
-DTYPES = ("float32", "float64")
 
 FORMER_SETTINGS: Registry[Callable[[Mapping[str, Any]], dict[str, Any]]] = Registry(
     "former setting", group="choque.former_settings"
@@ -31,13 +26,6 @@ def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     for name in FORMER_SETTINGS:
         current = FORMER_SETTINGS.find(name)(current)
     return current
-
-
-def float_name(dtype: object) -> str:
-    """Return the name of a float type, given as a name or as a NumPy type."""
-    if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
-        return str(np.dtype(dtype).name)
-    return str(dtype)
 
 
 @dataclass(frozen=True)
@@ -59,8 +47,7 @@ class Settings:
 
     def checked(self) -> Self:
         """Return the settings if all are valid; the error names what is unknown or out of range."""
-        if self.dtype not in DTYPES:
-            raise UnknownName("float type", str(self.dtype), DTYPES)
+        check.float_type(self.dtype)
         threads.resolve_count(self.threads, 0)
         for name in ("max_speed", "max_spin"):
             if getattr(self, name) is not None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from choque._core import memory
 from choque._core.morton import morton_order
 from choque._core.pair_keys import pack_pairs
-from choque._core.types import I32, I64, U8, U32, Bools, Keys, Pairs, Rows
+from choque._core.types import I32, I64, U8, U32, Bools, Pairs, Rows
 from choque.dynamics.response import State
 from choque.dynamics.soft_step.four import HELD
 from choque.dynamics.soft_step.islands import Rest, wake_islands
@@ -178,14 +178,9 @@ class Memory:
         """Return the ids of bodies that are candidates with one of these."""
         found = [np.empty(0, np.int64)]
         for kept in (self.spheres, self.manifolds):
-            first, second = self.ids_of(kept.keys)
+            first, second = self.pieces.numbers.of_pairs(kept.keys)
             found += [second[np.isin(first, ids)], first[np.isin(second, ids)]]
         return np.concatenate(found)
-
-    def ids_of(self, keys: Keys) -> tuple[I64, I64]:
-        """Return the ids of both bodies of pairs; for a triangle that of its mesh."""
-        numbers = self.pieces.numbers
-        return numbers.ids_of(keys >> np.uint64(32)), numbers.ids_of(keys & np.uint64(0xFFFFFFFF))
 
     # Saved worlds
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.types import I64, Floats, Pairs
+from choque._core.pair_keys import halves
+from choque._core.types import I64, Floats, Keys, Pairs
 from choque.dynamics.response import State
 from choque.errors import InvalidInput
 from choque.narrow.manifolds.solids import HullFaces
@@ -37,6 +38,11 @@ class Numbers(NamedTuple):
         if not len(self.ids):
             return given
         return np.where(given >= FIRST, self.ids[np.clip(of_mesh, 0, len(self.ids) - 1)], given)
+
+    def of_pairs(self, keys: Keys) -> tuple[I64, I64]:
+        """Return the ids of both bodies of pairs; for a triangle that of its mesh."""
+        first, second = halves(keys)
+        return self.ids_of(first), self.ids_of(second)
 
 
 class Pieces:

@@ -179,7 +179,7 @@ class SoftStep(Response):
         places = slice(manifold_rows.IMPULSE, manifold_rows.IMPULSE + MAX_POINTS)
         found[len(spheres) :] = flat_rows.row[:, places]
         keys = np.concatenate([self._memory.spheres.keys[spheres], self._memory.manifolds.keys[manifolds]])
-        ids = np.sort(np.stack(self._memory.ids_of(keys), axis=1), axis=1)
+        ids = np.sort(np.stack(self._memory.pieces.numbers.of_pairs(keys), axis=1), axis=1)
         forces: F64 = found[np.lexsort((keys, ids[:, 1], ids[:, 0]))] * self._rate
         return forces
 
@@ -468,7 +468,7 @@ def _events(
 
 def _of_bodies(keys: Keys, numbers: Numbers) -> Keys:
     """Return the keys of the bodies, smaller id first, for keys of pairs with triangles."""
-    ids = np.stack((numbers.ids_of(keys >> np.uint64(32)), numbers.ids_of(keys & np.uint64(0xFFFFFFFF))), axis=1)
+    ids = np.stack(numbers.of_pairs(keys), axis=1)
     ids.sort(axis=1)
     return pack_pairs(ids.astype(np.int32))
 

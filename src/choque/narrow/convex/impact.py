@@ -19,7 +19,6 @@ from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, resolve_count, run
 from choque._core.types import F64, U8, Integer, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract
-from choque.errors import InvalidInput
 from choque.narrow.convex.cores import Cores, cores_of_shapes
 from choque.narrow.convex.gjk import APART, gjk_pair, new_simplex, start_axis, weights_of, witnesses
 from choque.narrow.convex.queries import Convex, as_query
@@ -86,7 +85,7 @@ def time_of_impact(
     _center(query.cores)
     count = len(query.rows)
     given = {"motion_a": motion_a, "motion_b": motion_b, "spin_a": spin_a, "spin_b": spin_b}
-    motion = np.stack([_vectors(value, count, name) for name, value in given.items()], axis=1)
+    motion = np.stack([check.table(value, name, (count, 3)) for name, value in given.items()], axis=1)
     found = _impacts(query.cores, query.rows, motion, float(tolerance), query.thread_count)
     if query.is_single:
         return Impact(bool(found.hit[0]), float(found.time[0]), found.normal[0], found.point[0], int(found.steps[0]))
@@ -125,18 +124,6 @@ def _impacts(cores: Cores, rows: Pairs, motion: F64, tolerance: float, thread_co
     run(lambda part: _advance(cores, rows, motion, tolerance, found, *shares[part]), len(shares))
     outcome, time, normal, point, steps = found
     return Impact(outcome != PARTED, time, normal, point, steps)
-
-
-def _vectors(value: ArrayLike, count: int, name: str) -> F64:
-    """Return ``given`` as one vector for all pairs, or one for each."""
-    try:
-        given = np.asarray(value, np.float64)
-        vectors = np.broadcast_to(given, (count, 3))
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be a vector (3,) or one for each of {count} pairs, ({count}, 3).") from None
-    if not np.isfinite(vectors).all():
-        raise InvalidInput(f"{name} holds a number that is not finite.")
-    return vectors
 
 
 def _center(cores: Cores) -> None:

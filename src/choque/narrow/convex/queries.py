@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from choque._core import check
 from choque._core.threads import block_supply, resolve_count, run
 from choque._core.types import F64, Bools, Pairs
 from choque.errors import InvalidInput
@@ -165,7 +166,7 @@ def _as_rows(pairs: ArrayLike | None, count: int, other_count: int, are_same: bo
         rows[:, 0] = np.arange(length) if count > 1 else 0
         rows[:, 1] = np.arange(length) if other_count > 1 else 0
     else:
-        rows = _as_combinations(pairs, count, other_count)
+        rows = check.pairs(pairs, "pairs", count, other_count).copy()
     if not are_same:
         rows[:, 1] += count
     return rows
@@ -192,27 +193,6 @@ def _beside(a: Posed, b: Posed) -> Posed:
     )
 
 
-def _as_combinations(pairs: ArrayLike, count: int, other_count: int) -> Pairs:
-    """Return (k, 2) rows of two sets of bodies."""
-    try:
-        given = np.asarray(pairs)
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"pairs is not a rectangular array of whole numbers ({problem}).") from None
-    if given.size == 0:
-        return np.empty((0, 2), np.int32)
-    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
-        raise InvalidInput(
-            f"pairs has the shape {given.shape} and the type {given.dtype}; it must be (k, 2), integers."
-        )
-    wrong = np.flatnonzero(((given < 0) | (given >= [count, other_count])).any(axis=1))
-    if len(wrong):
-        raise InvalidInput(
-            f"Pair {wrong[0]} is {given[wrong[0]].tolist()}; rows of a go from 0 to {count - 1}, "
-            f"of b to {other_count - 1}."
-        )
-    return np.array(given, np.int32, order="C")
-
-
 def _count(bodies: Convex) -> int:
     if isinstance(bodies, Posed):
         return len(bodies)
@@ -232,11 +212,5 @@ def _as_cores(bodies: Convex, name: str, thread_count: int) -> tuple[Cores, bool
         points = points[None]
     if points.ndim != 3 or points.shape[2] != 3 or points.shape[1] == 0:
         raise InvalidInput(f"{name} has the shape {np.shape(bodies)}; vertices must be (v, 3) or (n, v, 3), v ≥ 1.")
-    fair = np.abs(points) <= LARGEST
-    if not fair.all():
-        body, vertex = np.argwhere(~fair)[0][:2].tolist()
-        raise InvalidInput(
-            f"Vertex {vertex} of body {body} of {name} is {points[body, vertex].tolist()}; it must be finite, and "
-            f"within ±{LARGEST:g}."
-        )
+    check.table(points, name, points.shape, -LARGEST, LARGEST)
     return cores_of_points(points, points[:, 0], np.ones(1, np.int64)), is_single

@@ -17,6 +17,7 @@ from choque.errors import InvalidInput, UnreadableFile
 Place = tuple[str, ...]  # the path to a key: names of tables, numbers of list entries, and the key itself
 _HEADER = re.compile(r"\s*\[(\[?)\s*([A-Za-z_][\w.\- \"']*?)\s*\]\]?\s*(#.*)?")
 _KEY = re.compile(r"\s*([\w.\-\"' ]+?)\s*=")
+VECTOR = "three numbers in brackets"
 _FENCES = ('"""', "'''")
 
 
@@ -69,7 +70,7 @@ class TomlTable:
     def whole(self, key: str, default: int | None = None) -> int:
         """A whole number; without a default it must be there."""
         value = self._entries.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int):
+        if type(value) is not int:  # true and false are none
             raise self.unfit(key, "a whole number") if key in self else self.refusal("", f"{key} is missing.")
         return value
 
@@ -82,27 +83,15 @@ class TomlTable:
 
     def vector(self, key: str) -> F64 | None:
         """Three numbers, (3,); None where they are not there."""
-        value = self._entries.get(key)
-        if value is None:
-            return None
-        if isinstance(value, list) and len(value) == 3 and all(map(_is_number, value)):
-            return np.array(value, dtype=np.float64)
-        raise self.unfit(key, "three numbers in brackets")
+        value: Any = self._entries.get(key)
+        if value is not None and not _is_vector(value):
+            raise self.unfit(key, VECTOR)
+        return None if value is None else np.array(value, dtype=np.float64)
 
     def vectors(self, key: str, count: int | None) -> F64:
         """Three numbers for all bodies, (3,), or for each of ``count``, (count, 3); for any number if it is None."""
-        rows: Any = self._entries.get(key)
-        if isinstance(rows, list) and rows and not isinstance(rows[0], list):
-            vector = self.vector(key)
-            assert vector is not None
-            return vector
-        fits = isinstance(rows, list) and all(
-            isinstance(row, list) and len(row) == 3 and all(map(_is_number, row)) for row in rows
-        )
-        if not fits or (count is not None and len(rows) != count):
-            some = "several" if count is None else str(count)
-            raise self.unfit(key, f"three numbers in brackets, or a list of {some} such rows")
-        return np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+        rows = np.array(self._each(key, count, _is_vector, VECTOR), dtype=np.float64)
+        return rows if rows.size else rows.reshape(0, 3)
 
     def colors(self, key: str, count: int) -> F64:
         """Three whole numbers from 0 to 255 for all bodies, (3,), or for each of ``count``, (count, 3)."""
@@ -113,12 +102,7 @@ class TomlTable:
 
     def locks(self, key: str, count: int) -> Bools:
         """Six truth values for all bodies, (6,), or for each of ``count``, (count, 6)."""
-        value: Any = self._entries.get(key)
-        rows = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
-        fits = all(isinstance(row, list) and len(row) == 6 and all(map(_is_flag, row)) for row in rows)
-        if not fits or len(rows) not in (1, count):
-            raise self.unfit(key, f"six of true and false in brackets, or a list of {count} such rows")
-        return np.array(rows if rows is value else value, dtype=bool)
+        return np.array(self._each(key, count, _is_lock, "six of true and false in brackets"), dtype=bool)
 
     def values(self, key: str, count: int) -> F64:
         """A number for all bodies, (), or one for each, (count,)."""
@@ -155,20 +139,29 @@ class TomlTable:
         """Return the value unchecked, for others to check."""
         return dict(self._entries)
 
-    def _each(self, key: str, count: int, fits: Callable[[Any], bool], one: str) -> Any:
+    def _each(self, key: str, count: int | None, fits: Callable[[Any], bool], one: str) -> Any:
         value = self._entries.get(key)
-        if fits(value) or (isinstance(value, list) and len(value) == count and all(map(fits, value))):
+        if fits(value) or (isinstance(value, list) and count in (None, len(value)) and all(map(fits, value))):
             return value
-        raise self.unfit(key, f"{one}, or a list of {count}, one for each body")
+        some = "several" if count is None else count
+        raise self.unfit(key, f"{one}, or a list of {some}, one for each body")
 
 
 def _is_flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
+def _is_lock(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 6 and all(map(_is_flag, value))
+
+
+def _is_vector(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 3 and all(map(_is_number, value))
+
+
 def _is_number(value: object) -> bool:
     """Tell whether ``value`` is a number that a float can hold; nan and inf are for the rules of bodies."""
-    return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63)
+    return isinstance(value, float) or (type(value) is int and abs(value) < 2**63)
 
 
 class TomlLines:

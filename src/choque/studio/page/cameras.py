@@ -108,8 +108,8 @@ class Cameras:
     """The cameras of all open tabs.
 
     At first the moving bodies fill the page, seen from the direction that the scene gives; while a run plays, cameras
-    that nobody moved go slowly where the bodies go (`drift`). A centred camera looks at its target, the centre of the
-    bodies or the one that is followed; it can be rotated and zoomed, but not panned.
+    that no viewer moved go slowly where the bodies go (`drift`). A centred camera looks at its target, the centre of
+    the bodies or the one that is followed; it can be rotated and zoomed, but not panned.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Cameras:
         self.start_again()
 
     def drift(self, cast: BodyTable, poses: Poses) -> None:
-        """Move cameras that nobody moved to where the bodies are by now, slowly and if that makes a difference.
+        """Move cameras that no viewer has moved to where the bodies are by now, slowly and if that makes a difference.
 
         Bodies that were added, that fell off the floor, and of many the few that went farthest are not followed.
         """
@@ -283,7 +283,7 @@ class Cameras:
         self._put(client, drift)
 
     def _put(self, client: Any, drift: Drift) -> None:
-        """Place the camera of a tab where its drift is, and remember that nobody moved it there."""
+        """Place the camera of a tab where its drift is, and remember that no viewer moved it there."""
         middle = drift.target
         position = middle + away(replace(self._camera, radius=drift.distance))
         before = self._fitted.get(client.client_id, (0.0, position[np.newaxis]))[1]

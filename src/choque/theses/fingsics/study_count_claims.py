@@ -10,7 +10,7 @@ from choque.lab.result import Result
 from choque.lab.statistics import Estimate
 from choque.lab.verdict import RIGHT
 from choque.theses.fingsics.study_cells import FILTERED, SAP, finished, is_lone, mean
-from choque.theses.fingsics.study_design import ASPECT_COUNT, LEGACY_COUNT, MIXED, RATIOS, STUDY, SWEEPS, capsules
+from choque.theses.fingsics.study_design import ASPECT_COUNT, BY_RULES_COUNT, MIXED, RATIOS, STUDY, SWEEPS, capsules
 from choque.theses.fingsics.study_printed import (
     CHECKS,
     COLLISIONS,
@@ -221,12 +221,12 @@ def _totals(result: Result, scenes: Sequence[str]) -> Finding:
 )
 def checks_left(result: Result) -> Finding:
     """Count on a generated scene by the engine's rules, where oriented boxes are not preceded by boxes."""
-    where = {"scene": MIXED, "mode": "legacy", "n": LEGACY_COUNT}
+    where = {"scene": MIXED, "mode": "legacy", "n": BY_RULES_COUNT}
     counts = [mean(result, "tests", method=method, **where) for method in ("all", "brute", SAP, "brute-obb", FILTERED)]
     contacts = mean(result, "contacts", method=FILTERED, **where)
     if None in counts or contacts is None:
-        return not_testable(f"needs the five methods by the engine's rules at n {LEGACY_COUNT}")
+        return not_testable(f"needs the five methods by the engine's rules at n {BY_RULES_COUNT}")
     none, boxes, sweep, oriented, both = (count or 0.0 for count in counts)
     holds = none > boxes and abs(boxes / sweep - 1) < 1e-3 and sweep > oriented > both > contacts
     words = " > ".join(f"{count:,.0f}" for count in (none, boxes, oriented, both, contacts))
-    return found(holds, words, f"NONE, AABB, OBB, SAP+OBB, collisions at n {LEGACY_COUNT}; SAP {sweep:,.0f}")
+    return found(holds, words, f"NONE, AABB, OBB, SAP+OBB, collisions at n {BY_RULES_COUNT}; SAP {sweep:,.0f}")

@@ -31,7 +31,7 @@ SIZES = (31, 100, 316, 1_000, 3_162, 10_000, 31_622, 100_000)
 REPLAYED = (1_000, 10_000, 31_622, 100_000)
 ENGINE_COUNT = 3_162
 FEW_BODIES = 10
-LEGACY_COUNT = 100
+BY_RULES_COUNT = 100
 """Bodies of a generated scene that is also run by the engine's rules."""
 OFFLINE_COUNT, OFFLINE_FRAMES = 100_000, 600
 QUICK_FRAMES = 60
@@ -74,7 +74,7 @@ def beside_the_sweep(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iter
         yield from cells(capsules(ratio), ASPECT_COUNT, SWEEPS, frames=ASPECT_FRAMES)
     for ratio in RATIOS[-1:] if quick else RATIOS:
         yield from cells(capsules(ratio), ASPECT_COUNT, SWEEPS, mode="legacy", frames=ASPECT_FRAMES)
-    yield from cells(MIXED, LEGACY_COUNT, NAMES, mode="legacy", frames=600)
+    yield from cells(MIXED, BY_RULES_COUNT, NAMES, mode="legacy", frames=600)
     for n in REPLAYED[:2] if quick else REPLAYED:
         yield from cells(MIXED, n, [DEFAULT], mode="replay")
     yield from cells(MIXED, FEW_BODIES, [DEFAULT], frames=600)
@@ -93,7 +93,7 @@ def beside_the_sweep(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iter
 
 def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterator[Parameters]:
     """Every method for three steps, by exact rules and by those of the engine."""
-    few: Parameters = {"scene": MIXED, "n": LEGACY_COUNT, "frames": 4, "seed": 0}
+    few: Parameters = {"scene": MIXED, "n": BY_RULES_COUNT, "frames": 4, "seed": 0}
     for method in levels["method"]:
         yield from ({**few, "method": method, "mode": mode} for mode in ("live", "legacy"))
 

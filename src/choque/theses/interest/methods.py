@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from choque.bounds import Boxes
     from choque.broad import BroadPhase
 
-LEGACY = "-legacy"
-"""End of a name: every pair found is searched in the list of those before it."""
+SCANNING = "-legacy"
+"""End of a name, as recorded results have it: every pair found is searched in the list of those before it."""
 
 EXHAUSTIVE = "-exhaustive"
 """End of a name of AoIP: every area is tested against every body, as in the thesis, and pairs are sorted."""
@@ -75,7 +75,7 @@ def make_method(configuration: str, boxes: Boxes, *, edge: float = 4.0, area: st
 
     ``area`` is the shape of the areas of AoIP; boxes reproduce the printed pairs.
     """
-    name = configuration.removesuffix(LEGACY).removesuffix(EXHAUSTIVE)
+    name = configuration.removesuffix(SCANNING).removesuffix(EXHAUSTIVE)
     if name == "FB":
         return choque.broad.create("all", boxes)
     if name.startswith("GR"):
@@ -90,6 +90,6 @@ def make_method(configuration: str, boxes: Boxes, *, edge: float = 4.0, area: st
         from choque.theses.interest.repeated_pairs import ExhaustiveInterest, ScannedInterest
 
         shape = cast("Literal['box', 'sphere']", area)
-        method = ScannedInterest if configuration.endswith(LEGACY) else ExhaustiveInterest
+        method = ScannedInterest if configuration.endswith(SCANNING) else ExhaustiveInterest
         return choque.broad.BroadPhase(boxes, method(k=float(name[4:]), shape=shape))
     return choque.broad.create("interest", boxes, k=float(name[4:]), shape=area)

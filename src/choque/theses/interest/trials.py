@@ -19,7 +19,7 @@ from choque._core.pair_keys import pack_pairs
 from choque._core.types import Pairs, Progress
 from choque.bounds import Boxes, Spheres
 from choque.broad import BroadPhase
-from choque.files.csv_table import write_table
+from choque.files.csv_table import write_columns
 from choque.interest import Areas
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import Trial
@@ -28,7 +28,7 @@ from choque.theses.evm.objects import sphere_mesh
 from choque.theses.evm.triangles import triangles_meet
 from choque.theses.interest.arena import Arena
 from choque.theses.interest.config import InterestConfig
-from choque.theses.interest.methods import LEGACY, make_method
+from choque.theses.interest.methods import SCANNING, make_method
 from choque.theses.interest.repeated_pairs import distinct_by_scan
 
 Triangles = NDArray[np.float64]
@@ -191,7 +191,7 @@ class RunLog(NamedTuple):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write comma-separated text."""
-        write_table(Path(path), list(COLUMNS), self.table)
+        write_columns(Path(path), dict(zip(COLUMNS, self.table.T, strict=True)))
 
 
 def run_config(config: InterestConfig, *, progress: Progress | None = None) -> RunLog:
@@ -284,7 +284,7 @@ class ArenaTrial(Trial):
     def run(self, watch: Stopwatch) -> None:
         """Run all steps."""
         broad = make_method(self.name, self.boxes[0])
-        scans = self.name.startswith("SaP") and self.name.endswith(LEGACY)
+        scans = self.name.startswith("SaP") and self.name.endswith(SCANNING)
         watch.lap("create")
         raw, unique, colliding = [], [], 0
         for boxes, spheres in zip(self.boxes[1:], self.spheres, strict=True):
