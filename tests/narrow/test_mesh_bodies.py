@@ -103,7 +103,7 @@ def test_spheres_touch_the_nearest_triangle() -> None:
 
 def test_capsules_touch_the_nearest_triangle() -> None:
     mesh = landscape(1)
-    shapes = scene(Kind.CAPSULE, 50, 2, Hulls.meshes(mesh), (0.2, 0.8, 0))
+    shapes = scene(Kind.CAPSULE, 80, 2, Hulls.meshes(mesh), (0.2, 0.8, 0))
     corners = in_world(mesh, shapes, 0)
     depths = []
     for place, turn in zip(shapes.position[1:], shapes.rotation[1:], strict=True):

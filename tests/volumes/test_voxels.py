@@ -158,3 +158,20 @@ def test_objects_far_apart_share_nothing() -> None:
     assert one != two
     with pytest.raises(InvalidInput, match="apart"):
         one | two
+
+
+@pytest.mark.parametrize(
+    ("corner", "sentence"),
+    [
+        ([[1, 2], [3]], "not a rectangular array"),
+        ([[1e300, 0.0]], "at most 2,097,151 voxels"),
+        ([[0.5, 0.0]], "whole numbers"),
+        ([[np.nan, 0.0]], "finite"),
+        ([1, 2], "one row for each"),
+    ],
+)
+def test_corners_that_are_no_lattice_points_are_refused(corner: object, sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=sentence):
+        ExtremeVertices.from_boxes([[0, 0]], corner)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput):
+        ExtremeVertices.from_points(corner)  # type: ignore[arg-type]

@@ -356,13 +356,13 @@ class ExtremeVertices:
 
 def _lattice_points(values: ArrayLike, name: str) -> Points:
     """Return whole numbers (n, d), of an integer or a float type, as int64."""
-    given = np.asarray(values)
-    if given.dtype.kind == "f" and np.isfinite(given).all() and np.array_equal(given, np.rint(given)):
-        given = given.astype(np.int64)
-    lattice = check.integers(given, name)
+    given = check.finite(check.floats(values, name), name)
+    if (given != np.rint(given)).any():
+        raise InvalidInput(f"{name} holds fractions; lattice points are whole numbers.")
+    lattice = np.clip(given, -(2.0**40), 2.0**40).astype(np.int64)  # what is so far away never fits
     if lattice.ndim != 2 or not 1 <= lattice.shape[1] <= 3:
         raise InvalidInput(f"{name} has the shape {lattice.shape}; give one row for each, with one to three columns.")
-    return lattice.astype(np.int64, copy=False)
+    return lattice
 
 
 def _lattice_point(point: LatticePoint, name: str, dimension: int) -> LatticePoint:
