@@ -454,7 +454,7 @@ def test_events_before_a_change_are_kept_exact() -> None:
         (lambda s: s.add([[0, 0]], [[1, 1]], [[0, np.nan]]), "velocity"),
         (lambda s: s.bounce([0, 0], [1, 1]), "row 0"),
         (lambda s: s.bounce([0, 0], [0, 1]), "no space"),
-        (lambda s: s.bounce([0], [1]), "2 numbers"),
+        (lambda s: s.bounce([0], [1]), "lower of the walls has the shape"),
     ],
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(call: Any, named: str) -> None:

@@ -248,13 +248,13 @@ def test_what_is_saved_is_what_is_seen(watched: Watched) -> None:
         apart = np.abs(tiles(seen[:, :width]) - tiles(saved[:, :width])).max(axis=2)
         return float((apart < 45).mean())
 
-    assert likeness() > 0.9
+    until(lambda: likeness() > 0.9, "the picture that is seen to be the one that is saved")  # it is drawn later
     watched.tab("Show")
     watched.tick_box("Shadows")
     watched.tick_box("Ground")
     until(lambda: not view.backdrop.has_ground and not view.backdrop.has_shadows, "the bodies alone")
     watched.tab("Run")
-    assert likeness() > 0.9
+    until(lambda: likeness() > 0.9, "both pictures without shadows and ground")
 
 
 @pytest.fixture
