@@ -125,7 +125,9 @@ def compile_ahead(needed: Any, title: str = "") -> None:
         from choque._core.compile_beside import compilers
 
         with suppress(Exception):  # no process may be started here
-            compilers.begin_ahead(title) if title else compilers.start()
+            compilers.start()
+            if title:
+                compilers.begin_ahead(title)
 
 
 _ours: WeakSet[Any] = WeakSet()  # kernels and parts; functions of users are not announced

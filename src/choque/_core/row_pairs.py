@@ -24,9 +24,7 @@ BOXES_PER_BODY = 4
 """Boxes that cost as much as a body elsewhere, since eight are tested at once: decides when a second thread pays."""
 
 TESTS_AT_ONCE = 1 << 20  # tests after which `emit_levels` returns, so that its caller can look whether boxes crowd
-MAX_SINGLE_CALL = (
-    16_000  # up to this number of boxes, one call of the emission kernel usually suffices, and no sink is made
-)
+MAX_SINGLE_CALL = 16_000  # boxes for which one call of the emission kernel usually suffices, and no sink is made
 MAX_TESTS = 150  # tests of a box, in the mean, above which another method may be faster than a grid
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-# Importing them registers their checks.
 from choque._core import check
+
+# Importing them registers their checks.
 from choque.testing import _checks_answer, _checks_input, _checks_motion, _checks_threads  # noqa: F401
 from choque.testing._subject import Check, Factory, broad_phase
 
