@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 SERIAL_BELOW = 4_000
 """Fewer bodies than this are handled by the calling thread: waking another one costs more than it gains."""
 
+BODY = 3  # the work of a pass over bodies with their poses and velocities, in that of a pass over as many boxes
+
 STREAM_SERIAL_BELOW = 50_000  # the same for a pass with a few nanoseconds of work for each item
 
 PASSES_IN_A_ROW = 2

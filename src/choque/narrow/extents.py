@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from choque._core.kernel import helper, inline, kernel
-from choque._core.threads import over_ranges
+from choque._core.threads import over_shares
 from choque._core.types import F64, Floats, Integer
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
@@ -34,7 +34,7 @@ def bound(kernel: Callable[..., int], shapes: Shapes, thread_count: int, *output
     ``outputs`` are the parameters after ``slack`` in its signature, arrays in the float type of the shapes.
     """
     slack = slack_of(shapes.position.dtype)
-    found = over_ranges(kernel, len(shapes), thread_count, shapes.solids(), slack, *outputs)
+    found = over_shares(kernel, len(shapes), thread_count, shapes.solids(), slack, *outputs)
     lost = min((row for row in found if row >= 0), default=-1)
     if lost >= 0:
         if not 0 <= shapes.kind[lost] < KIND_COUNT:

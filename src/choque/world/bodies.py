@@ -10,6 +10,7 @@ import numpy as np
 
 from choque._core.columns import Column, ColumnTable
 from choque._core.kernel import helper, kernel
+from choque._core.threads import over_ranges, resolve_count
 from choque._core.types import I8, I32, U8, U32, Bools, Floats
 from choque.narrow.shapes import Shapes
 
@@ -191,10 +192,13 @@ class Before:
         columns = _moved_columns(world._bodies)
         if not self._columns or len(self._columns[0]) != len(columns[0]):
             self._columns = tuple(np.empty_like(column) for column in columns)
-        for kept, column in zip(self._columns, columns, strict=True):
-            kept[...] = column
+        over_ranges(self._copy, len(columns[0]), resolve_count(world.settings.threads, len(columns[0])), columns)
         self._step = (world._frame, world._time, world._dt, world._latest, world._latest_ids, world._sensed)
         self._detected, self._memory = world._detection.mark(), world._response.mark()
+
+    def _copy(self, first: int, last: int, columns: tuple[Floats, ...]) -> None:
+        for kept, column in zip(self._columns, columns, strict=True):
+            kept[first:last] = column[first:last]
 
     def poses(self) -> tuple[Floats, Floats]:
         """Return the positions and rotations that were kept."""

@@ -183,12 +183,26 @@ def _surround(
             high[row, axis] = upper[row, axis] + margin + max(way, 0.0)
 
 
+def leave(boxes: Boxes, by: Floats, outer: tuple[Floats, Floats], shift: tuple[Any, ...], thread_count: int) -> bool:
+    """Tell whether a box that reaches farther by ``by`` (n,) leaves its outer box, which has moved by ``shift``.
+
+    ``outer`` are the lower and upper corners (n, 3) of the outer boxes.
+    """
+    return any(over_ranges(_leave, len(by), thread_count, boxes.lower, boxes.upper, by, *outer, shift))
+
+
 @kernel
-def leave(
-    lower: Floats, upper: Floats, by: Floats, outer_lower: Floats, outer_upper: Floats, shift: tuple[Any, ...]
+def _leave(
+    first: Integer,
+    last: Integer,
+    lower: Floats,
+    upper: Floats,
+    by: Floats,
+    outer_lower: Floats,
+    outer_upper: Floats,
+    shift: tuple[Any, ...],
 ) -> bool:
-    """Tell whether a box that reaches farther by ``by`` (n,) leaves its outer box, which has moved by ``shift``."""
-    for row in range(by.size):
+    for row in range(first, last):
         for axis in range(3):
             if (
                 lower[row, axis] - by[row] < outer_lower[row, axis] + shift[axis]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.threads import over_ranges, resolve_count
-from choque._core.types import F64, I64, Bools, Floats, Pairs
+from choque._core.types import F64, I64, Bools, Floats, Integer, Pairs
 from choque._core.vector import orthonormalised
 from choque.bounds import Boxes
 from choque.broad.join import Task, join_boxes
@@ -47,13 +47,14 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
     is_fast, half = np.empty(len(bodies), np.bool_), np.empty(len(bodies))
     halves = np.empty((0, 3)) if bodies.hulls is None else bodies.hulls.half_extent
     sizes = bodies.kind, bodies.size, bodies.hull, halves
-    if not _mark_fast(bodies.position, position, sizes, is_fast, half):
+    thread_count, ways = resolve_count(threads, len(bodies)), (bodies.position, position)
+    if not any(over_ranges(_mark_fast, len(bodies), thread_count, *ways, sizes, is_fast, half)):
         return 0
     fast = np.flatnonzero(is_fast & ~bodies.static & ~bodies.sensor)
     if not len(fast):
         return 0
     way = (bodies.position - position).astype(np.float64)
-    boxes = box_bounds(bodies, resolve_count(threads, len(bodies)))
+    boxes = box_bounds(bodies, thread_count)
     first: F64 = np.ones(len(bodies))
     _meet_planes(bodies, boxes, fast, way, first)
     pairs = _candidates(bodies, boxes, fast, way, rotation, threads)
@@ -83,14 +84,23 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
 
 
 @kernel
-def _mark_fast(position: Floats, before: Floats, sizes: tuple[Any, Any, Any, Any], is_fast: Bools, half: F64) -> Any:
-    """Mark the bodies that moved farther than `FAST` allows, with half their least extents; return how many.
+def _mark_fast(
+    begin: Integer,
+    end: Integer,
+    position: Floats,
+    before: Floats,
+    sizes: tuple[Any, Any, Any, Any],
+    is_fast: Bools,
+    half: F64,
+) -> Any:
+    """Mark the bodies of ``begin … end − 1`` that moved farther than `FAST` allows; return how many.
 
-    ``sizes`` are the kinds, the sizes, the hulls, and half the extents of the hulls.
+    ``half`` becomes half the least extent of each. ``sizes`` are the kinds, the sizes, the hulls, and half the extents
+    of the hulls.
     """
     kind, size, hull, hull_half = sizes
     count = 0
-    for row in range(kind.size):
+    for row in range(begin, end):
         far = 0.0
         for axis in range(3):
             far += np.float64(position[row, axis] - before[row, axis]) ** 2

@@ -179,7 +179,7 @@ class Detection:
         overlap, and stay the same array until a body leaves its own; then no exact tests are made.
         """
         began = perf_counter()
-        thread_count = threads.resolve_count(self.settings.threads, len(bodies))
+        thread_count = threads.resolve_count(self.settings.threads, threads.BODY * len(bodies))
         if skin is not None:
             return self._find_within(bodies, skin, thread_count, began)
         bounds = self.bound(bodies, thread_count)
@@ -202,7 +202,8 @@ class Detection:
 
         That of the latest frame if every body is still within its wider box, else one that is kept for this.
         """
-        boxes = body_bounds.box_bounds(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
+        thread_count = threads.resolve_count(self.settings.threads, len(bodies))
+        boxes = body_bounds.box_bounds(bodies, thread_count)
         none = np.zeros(len(bodies), bodies.dtype)
         outer, own = self._outer, self._own
         is_same = self._ids is bodies.ids and self.bound is body_bounds.box_bounds and self._broad is not None
@@ -210,13 +211,13 @@ class Detection:
         if (
             is_same
             and outer is not None
-            and not body_bounds.leave(boxes.lower, boxes.upper, none, outer.lower, outer.upper, at_rest)
+            and not body_bounds.leave(boxes, none, (outer.lower, outer.upper), at_rest, thread_count)
         ):
             assert self._broad is not None
             return self._broad
         if own is None or own[0] is not bodies.ids:
             own = bodies.ids, boxes, create("bvh", boxes, threads=self.settings.threads)
-        elif body_bounds.leave(boxes.lower, boxes.upper, none, own[1].lower, own[1].upper, at_rest):
+        elif body_bounds.leave(boxes, none, (own[1].lower, own[1].upper), at_rest, thread_count):
             own[2].update(boxes)
             own = own[0], boxes, own[2]
         self._own = own
@@ -246,7 +247,7 @@ class Detection:
         if (
             outer is None
             or not self._follows(bodies)
-            or body_bounds.leave(boxes.lower, boxes.upper, outer.near, outer.lower, outer.upper, outer.shift(bodies))
+            or body_bounds.leave(boxes, outer.near, (outer.lower, outer.upper), outer.shift(bodies), thread_count)
         ):
             outer = self._surround(bodies, boxes, skin, thread_count)
         else:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from choque._core import check, memory
 from choque._core.pair_keys import EVERY_GROUP, pack_pairs, unpack_pairs
 from choque._core.phases import run_shares
-from choque._core.threads import resolve_count
+from choque._core.threads import BODY, resolve_count
 from choque._core.types import F32, F64, I32, U8, Bools, Floats, Keys, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import islands as sleeping
@@ -236,7 +236,7 @@ class SoftStep(Response):
         # A triangle is read from its mesh.
         order = self._order = np.append(kept.order, kept.pieces.row) if len(kept.pieces) else kept.order
         count = len(order)
-        thread_count = resolve_count(self.threads, count)
+        thread_count = resolve_count(self.threads, BODY * count)
         rows = self._rows
         if len(rows.kind) != count:
             rows = self._rows = SolverBodies.empty(count)
@@ -277,7 +277,7 @@ class SoftStep(Response):
         most = [math.inf if limit is None else float(limit) for limit in (max_speed, max_spin)]
         limits = (float(dt), most[0], most[1])
         awake, touched = self._locks.move(columns, rows, self._awake, self._touched, limits)
-        thread_count = resolve_count(threads, count)
+        thread_count = resolve_count(threads, BODY * count)
         moved = (*columns[2:7], columns.inertia), (rows.speed, rows.frame)
         run_shares(move_bodies, count, thread_count, order, (moving, awake), *moved, touched, limits)
         rest, awake_count = kept.rest, moving
