@@ -1,6 +1,9 @@
 # Everything a newcomer needs: each target builds .venv by itself.
 PYTHON ?= python3
 BIN := .venv/bin
+# What is imported is compiled then; most of what is installed never is.
+export PIP_NO_COMPILE = 1
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test wheel release floors attack clean
 
@@ -70,7 +73,6 @@ clean:
 
 .venv/pip.stamp:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
 	touch $@
 
 .venv/core.stamp: .venv/pip.stamp pyproject.toml

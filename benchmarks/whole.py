@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 ENGINES = "--engines rapier3d pybullet mujoco"
 RUNS = (
-    Run("figures", "", "--scale 0.01 --rounds 3 --budget 5"),
+    Run("figures", "--budget 15", "--scale 0.01 --rounds 3 --budget 5"),
     Run("joins", "", "--boxes 5000 --detections 2000 --rounds 1"),
     Run("neighbors", "", "--atoms 2000 --cutoffs 4 --rounds 1"),
     Run("meshes", "--poses 1000", "--faces 2000 --poses 20 --parts 20 --voxels 48"),
@@ -40,7 +40,7 @@ RUNS = (
     Run("dynamics", f"mixed 2000 {ENGINES}", f"mixed 50 --settle 10 {ENGINES}"),
     Run("dynamics", f"pyramid 100 {ENGINES}", f"pyramid 5 --settle 10 {ENGINES}"),
     Run("world", "", "--frames 10 --turns 5 --scale 0.01"),
-    Run("scale", "--peers", "--boxes 20000 --peers --patience 60"),
+    Run("scale", "--peers --patience 200", "--boxes 20000 --peers --patience 60"),
 )
 SCRIPTS = tuple(dict.fromkeys(run.script for run in RUNS))
 

@@ -104,9 +104,12 @@ def described(record: dict[str, Any], cells: int) -> str:
     options = (" --quick" if record["quick"] else "") + (" --clock processor" if clock == "processor time" else "")
     fraction = record.get("fraction", 1.0)
     options += f" --fraction {fraction:g}" if fraction < 1 else ""
+    beside = record.get("side_by_side", 1)
+    options += f" --side-by-side {beside}" if beside > 1 else ""
     count = f"{cells:,} cells" if fraction == 1 else f"{cells:,} cells, a balanced part of {record['whole']:,},"
     command = f"choque lab run {record['study']['name']}{options}{asked_for(record)}"
     threads = f"{record['threads']} thread{'s' if record['threads'] > 1 else ''}"
+    threads += f", {beside} cells at a time" if beside > 1 else ""
     times = f"up to {plan['maximum']} repetitions" if plan["maximum"] > 1 else "one repetition"
     repetitions = f"{times} of a cell within {plan['budget']:g} s"
     computer = f"{machine['processor']}, {machine['cores']} cores, {machine['memory [GiB]']} GiB, {machine['system']}"

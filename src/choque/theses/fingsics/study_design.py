@@ -150,7 +150,7 @@ STUDY = Study(
     ),
     listed=beside_the_sweep,
     kernels=small_runs,
-    plan=Plan(minimum=3, maximum=5, precision=0.05, budget=60.0, patience=240.0, limit=900.0),
+    plan=Plan(minimum=3, maximum=5, precision=0.05, budget=5.0, patience=240.0, limit=900.0),
     quick_plan=Plan(minimum=3, maximum=15, precision=0.1, budget=10.0, patience=8.0, limit=180.0),
 )
 

@@ -157,7 +157,7 @@ STUDY = Study(
     regions=("n", "elongation", "density"),
     listed=beside_the_runs,
     kernels=small_runs,
-    plan=Plan(minimum=3, maximum=5, precision=0.05, budget=20.0, patience=900.0, limit=3_000.0),
+    plan=Plan(minimum=3, maximum=5, precision=0.05, budget=5.0, patience=900.0, limit=3_000.0),
     quick_plan=Plan(minimum=5, maximum=15, precision=0.1, budget=1.0, patience=20.0, limit=120.0),
 )
 

@@ -124,7 +124,8 @@ STUDY = Study(
     kernels=small_runs,
     selector="auto",
     within=0.10,
-    plan=Plan(minimum=15, maximum=40, precision=0.05, budget=20.0, limit=240.0),
+    # Ten seeds, each in a process of its own, tell more than many repetitions in one process.
+    plan=Plan(minimum=5, maximum=15, precision=0.05, budget=5.0, patience=20.0, limit=240.0),
     quick_plan=Plan(minimum=7, maximum=30, precision=0.1, budget=0.7, patience=5.0, limit=20.0),
 )
 
