@@ -55,6 +55,8 @@ MAX_PARAMETERS = 8
 
 MAX_LINES = 50_000  # of the library
 
+SMALL = 150  # lines up to which a module with one importer is usually better off inside it
+
 
 class Figure(NamedTuple):
     """A count, its limit, and what was counted."""
@@ -200,6 +202,11 @@ def lone_modules() -> list[str]:
     return found
 
 
+def small_lone_modules() -> list[str]:
+    """Modules that are a part of exactly one other and are small: fold them, if the file is still one idea then."""
+    return [each for each in lone_modules() if int(re.findall(r"\((\d+) lines\)", each)[0]) <= SMALL]
+
+
 def _named_in_text() -> set[str]:
     """Plug-ins: modules named in an entry point, in a string, or by `PLUG_INS`."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -302,7 +309,8 @@ FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
     "files crossed by choque run --record": ("95", 53, lambda: crossed(COMMAND, "main()")),
     "modules loaded by choque.pairs": ("68", 34, loaded),
     "public names": ("204", 140, public_names),
-    "modules with one importer, no plug-ins": ("109", 30, lone_modules),
+    "modules with one importer, no plug-ins": ("109", 28, lone_modules),
+    f"of these, {SMALL} lines at most": ("", 1, small_lone_modules),
     f"kernels with more than {MAX_PARAMETERS} parameters": ("71", 5, long_kernels),
 }
 

@@ -31,8 +31,26 @@ def test_an_unknown_name_suggests_the_nearest_and_lists_all() -> None:
     assert "called None" in str(UnknownName("method", None, ["grid", "brute"]))
 
 
+def test_of_many_names_the_nearest_are_listed_and_the_command_that_lists_all() -> None:
+    many = [f"method-{number}" for number in range(20)] + ["grid"]
+    problem = str(UnknownName("method", "gird", many, "choque methods"))
+    assert problem.startswith("There is no method called 'gird'. Did you mean 'grid'? The nearest of 21 are grid, ")
+    assert problem.endswith("; 'choque methods' lists all.")
+    assert problem.count("method-") == 4
+    without = str(UnknownName("method", "qqq", many, "choque methods"))
+    assert "Did you mean" not in without
+    assert without.endswith("; 'choque methods' lists all.")
+    assert str(UnknownName("method", "qqq", many)).count("method-") == 20  # no command lists them
+    assert "Known: brute, grid." in str(UnknownName("method", "qqq", ["grid", "brute"], "choque methods"))
+
+
 @pytest.mark.parametrize(
-    "problem", [UnknownName("method", "brut", ["grid", "brute"]), InvalidInput("Row 3 is not a number.")]
+    "problem",
+    [
+        UnknownName("method", "brut", ["grid", "brute"]),
+        UnknownName("method", "brut", map(str, range(20)), "choque methods"),
+        InvalidInput("Row 3 is not a number."),
+    ],
 )
 def test_an_error_can_be_pickled(problem: ChoqueError) -> None:
     again = pickle.loads(pickle.dumps(problem))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 
 
@@ -18,17 +18,34 @@ class InvalidInput(ChoqueError, ValueError):
 
 
 class UnknownName(InvalidInput):
-    """A method, scene, study or format that is not registered; the message suggests the nearest one."""
+    """A method, scene, study or format that is not registered; the message suggests the nearest one.
 
-    def __init__(self, kind: str, given: object, allowed: Iterable[str]) -> None:
-        names = sorted(allowed)
-        near = difflib.get_close_matches(str(given), names, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"There is no {kind} called {given!r}.{hint} Known: {', '.join(names)}.")
-        self._arguments = (kind, given, tuple(names))
+    ``listed_by`` is the command that lists them, for names that may be too many for a sentence: ``"choque methods"``.
+    """
 
-    def __reduce__(self) -> tuple[type[UnknownName], tuple[str, object, tuple[str, ...]]]:
+    def __init__(self, kind: str, given: object, allowed: Iterable[str], listed_by: str = "") -> None:
+        names = sorted(set(allowed))
+        super().__init__(f"There is no {kind} called {given!r}. {suggestion(str(given), names, listed_by)}")
+        self._arguments = (kind, given, tuple(names), listed_by)
+
+    def __reduce__(self) -> tuple[type[UnknownName], tuple[object, ...]]:
         return type(self), self._arguments
+
+
+MAX_LISTED = 12
+"""Names that an error lists; of more it lists `NEAREST`, if a command lists them."""
+
+NEAREST = 5
+
+
+def suggestion(given: str, names: Sequence[str], listed_by: str, written: Callable[[str], str] = str) -> str:
+    """Return what may have been meant by ``given`` and what is allowed; ``written`` is how a name must be given."""
+    near = difflib.get_close_matches(given, names, n=1)
+    hint = f"Did you mean {written(near[0])!r}? " if near else ""
+    if len(names) <= MAX_LISTED or not listed_by:
+        return f"{hint}Known: {', '.join(map(written, names))}."
+    few = difflib.get_close_matches(given, names, n=NEAREST, cutoff=0.0)
+    return f"{hint}The nearest of {len(names)} are {', '.join(map(written, few))}; '{listed_by}' lists all."
 
 
 class UnreadableFile(InvalidInput):

@@ -37,10 +37,12 @@ def announce(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setattr(methods, "_announced", None)
 
 
-def test_an_unknown_method_suggests_the_nearest_and_lists_all() -> None:
-    with pytest.raises(UnknownName, match="Did you mean 'octree'") as caught:
+def test_an_unknown_method_suggests_the_nearest_and_says_what_lists_all() -> None:
+    with pytest.raises(UnknownName, match=r"Did you mean 'octree'\? The nearest of \d+ are octree, ") as caught:
         broad.create("ocree", BOXES)
-    assert all(name in str(caught.value) for name in broad.names())
+    named = [name for name in broad.names() if name in str(caught.value).partition("nearest of")[2]]
+    assert 5 <= len(named) < len(broad.names())
+    assert str(caught.value).endswith("'choque methods' lists all.")
 
 
 @pytest.mark.parametrize("name", [3, None, ["brute"]])

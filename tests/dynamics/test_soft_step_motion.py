@@ -166,6 +166,27 @@ def test_impulses_change_momentum_and_angular_momentum_by_their_amount() -> None
     assert world.hash() == before
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("locked", [False, True])
+@pytest.mark.parametrize("given", [{"impulse": [1e308, 0, 0]}, {"angular": [0, 1e308, 0]}, {"impulse": [-1e308, 0, 0]}])
+def test_an_impulse_that_overflows_is_refused_and_changes_nothing(
+    given: dict[str, list[float]], locked: bool, dtype: str
+) -> None:
+    world = choque.World(dtype=dtype)
+    lock = [False, False, False, False, False, locked]
+    ids = world.add_boxes([[0, 0, 0], [5, 0, 0]], 0.5, mass=0.5, locked=lock, velocity=[1, 2, 3])
+    world.apply_impulses(ids[1:], [0.1, 0, 0])
+    before = world.hash()
+    impulses = {name: [[0, 0, 0], value] for name, value in given.items()}
+    with pytest.raises(InvalidInput, match=rf"impulse of body 1 .*{dtype} can hold\. Give a smaller impulse"):
+        world.apply_impulses(ids, **impulses)  # type: ignore[arg-type]
+    if "impulse" in given:
+        with pytest.raises(InvalidInput, match="can hold"):  # a lever that overflows by itself
+            world.apply_impulses(ids, [0, 0, 1e200], point=[1e200, 0, 0])
+    assert world.hash() == before
+    world.step(1 / 60)
+
+
 def test_an_impulse_wakes_a_sleeper() -> None:
     world = choque.World(gravity=(0, -9.81, 0))
     world.add_ground()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput
-from choque.files.meshes import Mesh, check_mesh
+from choque.files.meshes import MeshArrays, check_mesh
 
 CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
 
@@ -38,4 +38,4 @@ def test_a_mesh_without_triangles_is_one() -> None:
 def test_triangles_with_two_corners_at_one_place_are_degenerate() -> None:
     vertices = np.array([*CORNERS, [1.0, 0.0, 0.0]])
     faces = np.array([[0, 1, 2], [0, 0, 2], [1, 2, 3], [2, 1, 3]])
-    assert Mesh(vertices, faces).degenerate.tolist() == [False, True, True, True]
+    assert MeshArrays(vertices, faces).degenerate.tolist() == [False, True, True, True]

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from choque.cli import main
 from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
 from choque.lab import Result, execution, read, report, resume, run
 from choque.lab.records import Records, read_parquet
@@ -177,21 +178,30 @@ def test_killed_and_resumed_gives_the_same_table(
         assert "choque lab resume" in ended.stderr
         assert len(read_parquet(folder / "samples.parquet")) == 3
     again = resume(folder, study=planted_study)
+    assert again.measured == 1
     assert {name: (folder / "cells" / name).stat().st_mtime_ns for name in kept} == kept
     assert table_of(folder) == table_of(whole.folder)
     assert [claim.verdict for claim in again.claims] == [claim.verdict for claim in whole.claims]
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_finished_run_is_not_measured_again(
-    finished: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_finished_run_is_not_measured_again_and_the_verb_says_so(
+    finished: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(finished.folder, folder)
     (folder / "samples.parquet").unlink()
     monkeypatch.setattr(execution, "run_cell", lambda *_: pytest.fail("a finished cell was run again"))
-    assert resume(folder, study=finished.study).cells.values("cell") == finished.cells.values("cell")
+    again = resume(folder, study=finished.study)
+    assert again.cells.values("cell") == finished.cells.values("cell")
+    assert (finished.measured, again.measured) == (12, 0)
     assert table_of(folder) == table_of(finished.folder)
+    words = ["lab", "resume", str(folder), "--study", str(finished.study.origin)]
+    assert main(words) == 1  # a method of the study is wrong
+    shown = capsys.readouterr().out
+    assert "Nothing was left to measure: every cell was finished. The report was written again." in shown
+    assert main([*words, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["measured"] == 0
 
 
 @pytest.mark.usefixtures("undrawn")

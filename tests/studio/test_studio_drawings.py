@@ -238,7 +238,7 @@ def test_pairs_and_members_of_a_selected_body(world: World) -> None:
 @pytest.mark.parametrize(
     "mesh", [meshes.ball(8), meshes.capsule(2.0, 6), meshes.cube(), meshes.ball(COARSE), meshes.capsule(2.0, COARSE)]
 )
-def test_meshes_are_closed_and_face_outward(mesh: meshes.Mesh) -> None:
+def test_meshes_are_closed_and_face_outward(mesh: meshes.DrawnMesh) -> None:
     """Every edge is passed once in each direction, corners at the same place being one."""
     _, place = np.unique(np.round(mesh.points, 5), axis=0, return_inverse=True)
     corners = place.ravel()[mesh.triangles]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files import scans
-from choque.files.meshes import Mesh, write_mesh
+from choque.files.meshes import MeshArrays, write_mesh
 from choque.files.scans import Scan
 from choque.studio.volumes.pair import VolumePair
 from choque.studio.volumes.source import VolumeSource, open_source
@@ -29,7 +29,7 @@ def spheres(voxels_per_unit: float = 6.0) -> VolumePair:
     )
 
 
-def meeting_pairs(one: Mesh, two: Mesh) -> np.ndarray:
+def meeting_pairs(one: MeshArrays, two: MeshArrays) -> np.ndarray:
     """All pairs tested, less those whose boxes are apart by a rounding, which the test of triangles may not see."""
     pairs, _ = colliding_triangles(one, two)
     first, second = one.vertices[one.faces[pairs[:, 0]]], two.vertices[two.faces[pairs[:, 1]]]
@@ -87,7 +87,7 @@ def test_triangles_that_meet_are_those_of_all_pairs_and_voxels_miss_none(
 
 
 def test_a_sphere_inside_another_collides_as_a_solid_but_no_triangles_meet() -> None:
-    small = Mesh(SPHERE.vertices * 0.4, SPHERE.faces)
+    small = MeshArrays(SPHERE.vertices * 0.4, SPHERE.faces)
     pair = VolumePair(VolumeSource("one", mesh=SPHERE), VolumeSource("two", mesh=small), voxels_per_unit=8.0)
     answer = pair.query()
     assert answer.voxels
@@ -102,12 +102,12 @@ def test_a_turned_mesh_is_voxelised_again(seed: int) -> None:
     """Free turns, against the mesh turned by hand; the way back leads to the same voxels."""
     random = np.random.default_rng(seed)
     vector = random.normal(size=3)
-    bean = Mesh(SPHERE.vertices * [1.0, 0.5, 0.3] + 0.2, SPHERE.faces)
+    bean = MeshArrays(SPHERE.vertices * [1.0, 0.5, 0.3] + 0.2, SPHERE.faces)
     pair = VolumePair(VolumeSource("one", mesh=SPHERE), VolumeSource("two", mesh=bean), voxels_per_unit=6.0)
     first, start = (part.volume for part in pair.parts)
     pair.turn_to(vector)
     middle = (bean.vertices.min(axis=0) + bean.vertices.max(axis=0)) / 2
-    turned = Mesh((bean.vertices - middle) @ rotation_matrix(vector).T + middle, bean.faces)
+    turned = MeshArrays((bean.vertices - middle) @ rotation_matrix(vector).T + middle, bean.faces)
     expected = Volume.from_mesh(turned, like=first, fill="solid", conservative=True)
     assert pair.parts[1].volume == expected
     np.testing.assert_allclose(pair.moved_mesh().vertices, turned.vertices + pair.shift)
@@ -214,7 +214,7 @@ def test_errors_change_nothing() -> None:
     with pytest.raises(InvalidInput, match="No voxel"):
         scan.set_threshold(0, 5000.0)
     assert scan.parts[0].above == before
-    open_mesh = VolumeSource("open", mesh=Mesh(SPHERE.vertices, np.delete(SPHERE.faces, 40, axis=0)))
+    open_mesh = VolumeSource("open", mesh=MeshArrays(SPHERE.vertices, np.delete(SPHERE.faces, 40, axis=0)))
     assert not open_mesh.can_fill
     with pytest.raises(InvalidInput, match="cannot be filled"):
         VolumePair(open_mesh, VolumeSource("two", mesh=SPHERE)).set_fill(0, True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from choque.errors import ChoqueError
-from choque.files.meshes import Mesh, read_mesh, write_mesh
+from choque.files.meshes import MeshArrays, read_mesh, write_mesh
 from choque.theses.evm.objects import sphere_mesh
 from choque.volumes import ExtremeVertices, Lattice, Volume
 from choque.volumes.voxelise import voxelise_mesh
@@ -181,7 +181,7 @@ def box_mesh(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def test_a_mesh_with_holes_has_no_inside() -> None:
-    holed = Mesh(SPHERE.vertices, SPHERE.faces[~SPHERE.degenerate][1:])
+    holed = MeshArrays(SPHERE.vertices, SPHERE.faces[~SPHERE.degenerate][1:])
     with pytest.raises(ChoqueError, match=r"3 edges.*fill='surface'"):
         Volume.from_mesh(holed, voxels_per_unit=4)
     assert not Volume.from_mesh(holed, voxels_per_unit=4, fill="surface").is_empty

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from world_scenes import GRAVITY, UPRIGHT, gas, pile
@@ -215,6 +217,23 @@ def test_speeds_never_exceed_their_limits() -> None:
 
 def test_names_of_methods_are_those_of_broad() -> None:
     assert set(METHODS) <= set(broad.names())
+
+
+@pytest.mark.parametrize(
+    ("call", "option", "meant"),
+    [
+        (World, "respnse", "response"),
+        (World, "max_sped", "max_speed"),
+        (World, "closd", "closed"),  # of the broad phase
+        (lambda **given: World().switch(**given), "respnse", "response"),
+        (lambda **given: World().shadow("grid", **given), "bnds", "bounds"),
+    ],
+)
+def test_an_unknown_option_may_be_meant_as_an_argument_or_for_the_broad_phase(
+    call: Callable[..., object], option: str, meant: str
+) -> None:
+    with pytest.raises(UnknownName, match=f"called '{option}'. Did you mean '{meant}'\\?"):
+        call(**{option: 1})
 
 
 def test_auto_is_the_sweep_that_a_device_has_kernels_for() -> None:

@@ -34,7 +34,7 @@ from numba.core import types
 from choque._core import threads
 
 MAX_PROCESSES = 4  # processes that compile at a time, this one included; each takes about 200 MB
-PATIENCE = 20.0  # seconds for which a kernel that another process compiles is waited for
+PATIENCE = 20.0  # seconds to wait for a kernel that another process compiles; a process without work ends after as many
 PROGRAM = "import json, sys; sys.path[:] = json.loads(input()); from choque._core.compile_beside import serve; serve()"
 
 
@@ -47,20 +47,19 @@ class FirstCall(NamedTuple):
     title: str = ""
 
     def largest_first(self) -> list[Any]:
-        """Return the kernels in an order that ends with small ones, so that several processes end at one time."""
+        """Return the kernels, the smallest last, so that several processes finish at about the same time."""
         order = sorted(enumerate(self.sizes or [0] * len(self.kernels)), key=lambda each: (each[1], each[0]))
         return [self.kernels[place] for place, _ in reversed(order)]
 
 
 @cache
 def first_calls() -> list[FirstCall]:
-    """Return the recorded calls; of several with the same beginning the first one is expected."""
-    calls = []
-    for title, (function, kernels) in json.loads(
-        Path(__file__).with_name("first_calls.json").read_text("utf-8")
-    ).items():
-        calls.append(FirstCall(function, [each[:2] for each in kernels], tuple(each[2] for each in kernels), title))
-    return calls
+    """Return the recorded calls; where several begin alike, the first one is taken for the one under way."""
+    recorded = json.loads(Path(__file__).with_name("first_calls.json").read_text("utf-8"))
+    return [
+        FirstCall(function, [each[:2] for each in kernels], tuple(each[2] for each in kernels), title)
+        for title, (function, kernels) in recorded.items()
+    ]
 
 
 def call_under_way(function: Any, arguments: Any) -> tuple[int, int] | None:
@@ -147,7 +146,7 @@ class Compilers:
             each.wait()
 
     def forget(self) -> None:
-        """Leave the processes to the one that has started them, of which this one is a copy."""
+        """Leave the processes to the parent, after a fork."""
         for each in self.processes:
             each.returncode = 0  # not to be waited for
             each.stdin.close()  # type: ignore[union-attr]

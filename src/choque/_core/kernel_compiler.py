@@ -134,11 +134,11 @@ class Passes(PassManager):
             internal_state.func_ir.blocks = canonicalize_cfg(internal_state.func_ir.blocks)
 
 
-def is_idle(each: Any, state: Any) -> bool:
+def is_idle(numba_pass: Any, state: Any) -> bool:
     """Return whether a pass of Numba would find nothing to do."""
-    if isinstance(each, InlineClosureLikes):
+    if isinstance(numba_pass, InlineClosureLikes):
         return not any(isinstance(constant, CodeType) for constant in state.func_id.code.co_consts)
-    if isinstance(each, NopythonRewrites):
+    if isinstance(numba_pass, NopythonRewrites):
         return not any(isinstance(each.return_type, types.Array) for each in state.calltypes.values() if each)
     return False
 

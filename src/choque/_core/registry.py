@@ -44,12 +44,14 @@ class Registry(Generic[T]):
         group: str | None = None,  # the entry-point group, such as "choque.broad"
         fits: Callable[[Any], bool] | None = None,  # whether a thing is what the registry holds; by default all are
         wanted: str = "",  # what `fits` demands, as it reads after "it must be": "a subclass of choque.broad.Index"
+        listed_by: str = "",  # the command that lists the names
     ) -> None:
         self.kind = kind
         self.group = group
         self._built_in = dict(built_in or {})
         self._fits = fits
         self._wanted = wanted
+        self._listed_by = listed_by
         self._found: dict[str, T] = {}  # built in or announced, and imported
         self._registered: dict[str, T] = {}
         self._announced: dict[str, EntryPoint] | None = None
@@ -78,7 +80,7 @@ class Registry(Generic[T]):
     def find(self, name: str) -> T:
         """Return the thing called ``name``; `UnknownName` suggests the nearest one."""
         if not isinstance(name, str) or name not in self:
-            raise UnknownName(self.kind, name, self)
+            raise UnknownName(self.kind, name, self, self._listed_by)
         if name in self._registered:
             return self._registered[name]
         if name not in self._found:

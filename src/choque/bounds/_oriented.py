@@ -19,7 +19,7 @@ HALF_A, HALF_B = 6, 7
 """Rows of the half extents in the scratch array of two boxes, below the axes of the first and of the second."""
 
 
-class Frames(NamedTuple):
+class BoxFrames(NamedTuple):
     """The arrays of oriented boxes of space: (n, 3), (n, 3) and (n, 3, 3)."""
 
     center: Any
@@ -29,7 +29,7 @@ class Frames(NamedTuple):
 
 @kernel
 def _overlap_oriented(
-    first: int, last: int, pairs: I32, one: Frames, other: Frames, closed: bool, result: Bools
+    first: int, last: int, pairs: I32, one: BoxFrames, other: BoxFrames, closed: bool, result: Bools
 ) -> None:
     """Test ``pairs[first:last]`` by 15 directions (Gottschalk, Lin and Manocha, OBBTree, 1996).
 
@@ -170,15 +170,15 @@ class OrientedBoxes(Bounds):
         _sweep_oriented(self.center, self.half, self.axes, np.ascontiguousarray(way), center, half)
         return self.unchecked(center, rounding.narrow_up(half, self.dtype), self.axes)
 
-    def _operands(self) -> Frames:
+    def _operands(self) -> BoxFrames:
         """Return boxes of space; a rectangle becomes a box of unit height, which only the plane separates."""
         if self.dimension == 3:
-            return Frames(self.center, self.half, self.axes)
+            return BoxFrames(self.center, self.half, self.axes)
         count = len(self)
         center, half, axes = (np.zeros((count, *shape), self.dtype) for shape in ((3,), (3,), (3, 3)))
         center[:, :2], half[:, :2], axes[:, :2, :2] = self._arrays()
         half[:, 2] = axes[:, 2, 2] = 1
-        return Frames(center, half, axes)
+        return BoxFrames(center, half, axes)
 
 
 @kernel

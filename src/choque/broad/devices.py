@@ -15,10 +15,10 @@ from choque._core.types import F64, I32, Floats, Keys, Rows
 from choque.errors import InvalidInput, UnknownName
 
 CPU = "cpu"
-SOLID, HALF_SPACE = -1, -2  # values of `Solids.form` for bodies without a hull
+SOLID, HALF_SPACE = -1, -2  # values of `DeviceShapes.form` for bodies without a hull
 
 
-class Solids(NamedTuple):
+class DeviceShapes(NamedTuple):
     """The shapes of n bodies, without their poses."""
 
     # (n,) int32: the hull of a body; `SOLID` for a rectangle with a radius around it (spheres, capsules, tiles);
@@ -39,7 +39,7 @@ class BodySweep(Protocol):
     def send_hulls(self, points: F64, starts: Rows) -> None:
         """Send the points (p, 3) of all hulls, and (h + 1,) where those of each hull start."""
 
-    def send_solids(self, solids: Solids) -> None:
+    def send_solids(self, solids: DeviceShapes) -> None:
         """Send the shapes of the bodies."""
 
     def pairs(self, position: Floats, rotation: Floats, slab: int) -> tuple[Keys, int]:

@@ -312,6 +312,7 @@ methods: Registry[type[Index]] = Registry(
     group="choque.broad",
     fits=lambda thing: isinstance(thing, type) and issubclass(thing, Index),
     wanted="a subclass of choque.broad.Index",
+    listed_by="choque methods",
 )
 
 

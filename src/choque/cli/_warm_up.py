@@ -196,7 +196,7 @@ def use_kinetic() -> None:
 def use_volumes() -> None:
     """Make volumes from voxels and meshes; booleans, collisions, distances, morphology, parts, surfaces, scenes."""
     from choque import volumes
-    from choque.files.meshes import Mesh
+    from choque.files.meshes import MeshArrays
     from choque.lab import phantoms
     from choque.theses.evm.triangles import TriangleSearch
     from choque.theses.evm.two_phase import meshes_collide
@@ -220,7 +220,7 @@ def use_volumes() -> None:
     wall, channel = (phantoms.make(name, 32) for name in ("gyroid", "gyroid-channel"))
     wall.collides(channel)
     meshes_collide(mesh, two.surface(), voxels_per_unit=0.5)
-    TriangleSearch(Mesh(*mesh)).meeting(Mesh(*two.surface()))
+    TriangleSearch(MeshArrays(*mesh)).meeting(MeshArrays(*two.surface()))
     volumes.Scene([one, two, far]).pairs()
 
 

@@ -146,7 +146,7 @@ def run(
 
 
 def resume(folder: Folder, study: StudyFile = None, cluster: Cluster = None, as_json: AsJson = False) -> None:
-    """Go on with an interrupted run.
+    """Go on with an interrupted run; of a finished one, only the report is written again.
 
     The file of a study is executed, so it must be named; no file is run because a folder names it.
 
@@ -156,7 +156,10 @@ def resume(folder: Folder, study: StudyFile = None, cluster: Cluster = None, as_
     """
     from choque.lab import resume as go_on
 
-    show_result(_watched(folder.name, lambda tell: go_on(folder, study=study, cluster=cluster, progress=tell)), as_json)
+    result = _watched(folder.name, lambda tell: go_on(folder, study=study, cluster=cluster, progress=tell))
+    if result.measured == 0 and not as_json:
+        typer.echo("Nothing was left to measure: every cell was finished. The report was written again.")
+    show_result(result, as_json)
 
 
 def report(folder: Folder, study: StudyFile = None, as_json: AsJson = False) -> None:
@@ -264,7 +267,7 @@ def show_result(result: Result, as_json: bool) -> None:
     wrong = result.cells.where(verdict=("wrong", "failed"))
     late = len(result.cells.where(verdict="cut off"))
     if as_json:
-        counts = {"cells": len(result.cells), "wrong": list(wrong), "cut_off": late}
+        counts = {"cells": len(result.cells), "measured": result.measured, "wrong": list(wrong), "cut_off": late}
         about = {"study": result.study.name, "folder": result.folder, "report": result.folder / "report.html"}
         print_json({**about, **counts, "claims": result.claims})
     else:

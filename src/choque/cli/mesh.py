@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from choque.meshes import Mesh
-    from choque.meshes.poses import Poses
+    from choque.meshes.poses import RigidPoses
 
 MeshFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A mesh: .stl, .obj, .ply, .off, .glb, .3mf …", show_default=False)
@@ -219,7 +219,7 @@ def _read(path: Path, above: float | None) -> Mesh:
     return Mesh(Volume.read(path) if above is None else Volume.from_scan(path, above=above))
 
 
-def _write_page(page: Path, one: Mesh, two: Mesh, where: Poses, hits: list[int], names: tuple[str, str]) -> None:
+def _write_page(page: Path, one: Mesh, two: Mesh, where: RigidPoses, hits: list[int], names: tuple[str, str]) -> None:
     from choque.cli._clash_page import MAX_PICTURES, Row, write_page
     from choque.meshes import distance as measure
 
@@ -241,7 +241,7 @@ VERBS: dict[str, Callable[..., None]] = {"check": check, "clearance": clearance,
 _LAYOUTS = "3 numbers (a translation), 7 (a translation, and a quaternion w, x, y, z), 12 or 16 (a matrix, row by row)"
 
 
-def read_poses(path: Path) -> Poses:
+def read_poses(path: Path) -> RigidPoses:
     """Read poses from comma-separated text, one a line; a first line of names and text after ``#`` are ignored.
 
     A line has 3 numbers, a translation; 7, a translation and a quaternion w, x, y, z; or 12 or 16, a matrix row by row.

@@ -31,7 +31,7 @@ MAX_DEFINITION = 200
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """A scene, and how to run it."""
 
     scene: BodyScene
@@ -220,7 +220,7 @@ def run(
     else:
         found = choque.scene.find_bodies(str(scene), **{"seed": seed, **read_settings(option)})
         steps = length.steps(fingsics.stop_at, FRAMES)
-        plan = Plan(found, found.dt, steps, methods.world, OUTPUT, outputs.output)
+        plan = RunPlan(found, found.dt, steps, methods.world, OUTPUT, outputs.output)
     film = {} if outputs.video and plan.film is None else plan.film
     record, log = plan.record or outputs.record or outputs.video, plan.log or outputs.log
     plan = replace(plan, record=record, log=log, film=film, fingsics=fingsics.rules)
@@ -252,7 +252,7 @@ def _at_least(name: str, value: int, least: int, meaning: str = "") -> int:
     return value
 
 
-def _plan_of(settings: Config, config: Path, world: dict[str, Any], output: Path | None) -> Plan:
+def _plan_of(settings: Config, config: Path, world: dict[str, Any], output: Path | None) -> RunPlan:
     """Return the plan of a configuration; options of the command take precedence."""
     import choque
 
@@ -263,7 +263,7 @@ def _plan_of(settings: Config, config: Path, world: dict[str, Any], output: Path
         size = (settings.windowed_width // 2 * 2, settings.windowed_height // 2 * 2)
         film = {"size": size, "axes": settings.draw_axes, "definition": min(settings.object_definition, MAX_DEFINITION)}
     keeps = settings.run_mode == "DEFAULT"
-    return Plan(
+    return RunPlan(
         scene,
         1 / settings.fps_cap,
         None if settings.stop_at_frame == -1 else max(settings.stop_at_frame - 1, 1),
@@ -280,7 +280,7 @@ def _plan_of(settings: Config, config: Path, world: dict[str, Any], output: Path
 # How a plan is run
 
 
-def run_once(plan: Plan, as_json: bool) -> None:
+def run_once(plan: RunPlan, as_json: bool) -> None:
     """Run a scene once, write the requested files, and print a report.
 
     Kernels are compiled or loaded before the run; steps that need further ones are left out of its times. An interrupt
@@ -334,7 +334,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
         raise KeyboardInterrupt
 
 
-def _finish(plan: Plan, folder: Path) -> None:
+def _finish(plan: RunPlan, folder: Path) -> None:
     """Make the files that are made from a recording."""
     from choque._core.progress import shown
     from choque.record import Recording
@@ -351,7 +351,7 @@ def _finish(plan: Plan, folder: Path) -> None:
             make_film(folder / FILM, recording, look=Look(**plan.film), progress=tell)
 
 
-def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
+def run_benchmark(plan: RunPlan, runs: int, as_json: bool) -> None:
     """Run a scene ``runs`` times and print the summary."""
     from choque._core.progress import shown
     from choque.cli._terminal import console
@@ -384,7 +384,7 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
 # What is said about a run
 
 
-def print_outcome(outcome: Outcome, plan: Plan) -> None:
+def print_outcome(outcome: Outcome, plan: RunPlan) -> None:
     """Print what happened and how long a step took; with ``plan.details`` also tables, with ``plan.cost`` the model."""
     from choque.cli._terminal import console, counted
 

@@ -65,7 +65,7 @@ def scenes(
         names = [each.name for each in listed]
         listed = [each for each in listed if each.name == name]
         if not listed:
-            raise UnknownName("scene", name, names)
+            raise UnknownName("scene", name, names, "choque scenes")
     if as_json:
         print_json(listed)
     elif name is not None:

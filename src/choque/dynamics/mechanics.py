@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from choque._core import check
 from choque._core.types import F64, Floats, Rows
 from choque.dynamics.response import State
+from choque.errors import InvalidInput
 
 # Inertia
 
@@ -55,6 +56,7 @@ def angular_momentum(bodies: State) -> F64:
 # Impulses
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused
 def apply_impulses(bodies: State, rows: Rows, impulse: ArrayLike, point: ArrayLike | None, angular: ArrayLike) -> None:
     """Change the velocities of the bodies ``rows`` (k,), each once, by impulses: see `choque.World.apply_impulses`."""
     shape = (len(rows), 3)
@@ -74,5 +76,11 @@ def apply_impulses(bodies: State, rows: Rows, impulse: ArrayLike, point: ArrayLi
         whole[fixed[:, :, np.newaxis] | fixed[:, np.newaxis]] = 0.0
         whole += fixed[:, :, np.newaxis] * np.eye(3)
         spin[held] = np.linalg.solve(whole, np.where(fixed, 0.0, turn[held])[:, :, np.newaxis])[:, :, 0]
-    bodies.velocity[rows] += speed.astype(bodies.velocity.dtype)
-    bodies.angular_velocity[rows] += spin.astype(bodies.velocity.dtype)
+    dtype = bodies.velocity.dtype
+    velocity, turning = bodies.velocity[rows] + speed.astype(dtype), bodies.angular_velocity[rows] + spin.astype(dtype)
+    for row in np.flatnonzero(~(np.isfinite(velocity) & np.isfinite(turning)).all(axis=1)):
+        raise InvalidInput(
+            f"The impulse of body {bodies.ids[rows[row]]} is {push[row].tolist()}, and {turn[row].tolist()} about its "
+            f"centre; its velocity would be more than {dtype} can hold. Give a smaller impulse."
+        )
+    bodies.velocity[rows], bodies.angular_velocity[rows] = velocity, turning

@@ -11,14 +11,14 @@ import numpy as np
 from choque._core.types import F64
 from choque.errors import UnreadableFile
 from choque.files.budget import check_size, read_limit
-from choque.files.meshes import Mesh, check_mesh
+from choque.files.meshes import MeshArrays, check_mesh
 from choque.files.source import Numbers, naming_damage, require_signature
 
 _CHUNK = 1 << 16
 _DEEPEST = 50  # components within components
 
 
-def read(path: Path) -> Mesh:
+def read(path: Path) -> MeshArrays:
     """Read the triangles of all items to be built, in the unit of the file."""
     require_signature(path, b"PK", "a 3MF file")
     with naming_damage(path), zipfile.ZipFile(path) as archive:
@@ -78,10 +78,10 @@ class _Model:
             else:
                 self._components.setdefault(self._object, []).append(place)
 
-    def mesh(self) -> Mesh:
+    def mesh(self) -> MeshArrays:
         """Return all triangles that are built."""
         self._parser.Parse(b"", True)
-        ready: dict[str, Mesh] = {}
+        ready: dict[str, MeshArrays] = {}
         points, faces, count, size = [np.empty((0, 3))], [np.empty((0, 3), np.int64)], 0, 0
         stack = [(number, matrix, 0) for number, matrix in reversed(self._items)]
         while stack:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from choque._core.types import F64, I64
 from choque.errors import UnreadableFile
 from choque.files.budget import check_size
-from choque.files.meshes import Mesh, check_mesh
+from choque.files.meshes import MeshArrays, check_mesh
 from choque.files.source import DOCUMENT_MEMORY, naming_damage, read_head
 
 _TYPES = {5121: "u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}  # component types of indices and positions
@@ -27,7 +27,7 @@ _JSON, _BINARY = 0x4E4F534A, 0x004E4942
 _DEEPEST = 200  # nodes on the way from a root to a leaf
 
 
-def read(path: Path) -> Mesh:
+def read(path: Path) -> MeshArrays:
     """Read the triangles of the scene of a glTF file, in the coordinates of the scene."""
     head = read_head(path)
     check_size(2 * path.stat().st_size, path)
@@ -71,7 +71,7 @@ class _Document:
         self._faces: list[I64] = []
         self._count = self._bytes = 0
 
-    def mesh(self) -> Mesh:
+    def mesh(self) -> MeshArrays:
         """Return all triangles of the scene; of all nodes without a parent if there is no scene."""
         nodes = self._content.get("nodes", [])
         scenes = self._content.get("scenes", [])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from choque.errors import UnreadableFile
-from choque.files.meshes import Mesh, check_mesh, fans
+from choque.files.meshes import MeshArrays, check_mesh, fans
 from choque.files.source import Numbers, describe, naming_damage, read_head, text_lines
 
 
-def read(path: Path) -> Mesh:
+def read(path: Path) -> MeshArrays:
     """Read the vertices and faces of all objects in the file as one mesh; texture and normals are left out."""
     head = read_head(path)
     if b"\0" in head:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from choque._core.types import F64, I64
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.meshes import Mesh, check_mesh, fans
+from choque.files.meshes import MeshArrays, check_mesh, fans
 from choque.files.source import Numbers, describe, is_text, naming_damage, read_head, text_lines
 
 _KINDS = (b"OFF", b"COFF", b"NOFF", b"CNOFF")
@@ -18,7 +18,7 @@ _KINDS = (b"OFF", b"COFF", b"NOFF", b"CNOFF")
 Number = TypeVar("Number", int, float)
 
 
-def read(path: Path) -> Mesh:
+def read(path: Path) -> MeshArrays:
     """Read a text OFF file; colours after the corners are left out."""
     head = read_head(path)
     kind = head.split(maxsplit=1)[0] if is_text(head) and head.strip() else b""

@@ -14,7 +14,7 @@ from choque._core.types import F64, I64, U8
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
-from choque.files.meshes import Mesh, check_mesh, fans
+from choque.files.meshes import MeshArrays, check_mesh, fans
 from choque.files.source import MAX_LINE, NUMBER_MEMORY, Numbers, naming_damage, require_signature
 
 _KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")
@@ -27,7 +27,7 @@ Property = tuple[str, str, str]  # name, type, and the type of its length if it 
 Element = tuple[str, int, list[Property]]
 
 
-def read(path: Path) -> Mesh:
+def read(path: Path) -> MeshArrays:
     """Read positions and faces of a PLY file, text or binary; all other properties are skipped."""
     require_signature(path, b"ply", "a PLY mesh")
     with naming_damage(path), path.open("rb") as stream:

@@ -10,7 +10,7 @@ from choque._core.types import F64, I64
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
-from choque.files.meshes import Mesh, check_mesh, number_rows
+from choque.files.meshes import MeshArrays, check_mesh, number_rows
 from choque.files.source import Numbers, describe, is_text, naming_damage, read_head, text_lines
 
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -21,7 +21,7 @@ TRIANGLE_MEMORY = 320
 _MAX_TRAILING = 16  # number of bytes after the last triangle that are ignored: some writers pad their files
 
 
-def read(path: Path) -> Mesh:
+def read(path: Path) -> MeshArrays:
     """Read text or binary STL, distinguished by the size of the file because headers are unreliable."""
     head = read_head(path)
     size = path.stat().st_size

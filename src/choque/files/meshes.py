@@ -25,7 +25,7 @@ READERS[".glb"] = READERS[".gltf"]
 WRITERS = {suffix: READERS[suffix] for suffix in (".off", ".ply", ".stl")}  # the module that writes each suffix
 
 
-class Mesh(NamedTuple):
+class MeshArrays(NamedTuple):
     """A triangle mesh: vertices (n, 3), and faces (m, 3) of rows of vertices, counted from 0."""
 
     vertices: F64
@@ -39,12 +39,12 @@ class Mesh(NamedTuple):
         return np.asarray((a == b).all(axis=1) | (b == c).all(axis=1) | (c == a).all(axis=1))
 
 
-def read_mesh(path: str | os.PathLike[str]) -> Mesh:
+def read_mesh(path: str | os.PathLike[str]) -> MeshArrays:
     """Read the triangles of a mesh; faces with more corners are split into fans."""
     path = Path(path)
     suffix = lower_suffix(path)
     check_suffix(path, suffix, READERS, "meshes")
-    mesh: Mesh = import_module(READERS[suffix]).read(path)
+    mesh: MeshArrays = import_module(READERS[suffix]).read(path)
     return mesh
 
 
@@ -64,8 +64,8 @@ def write_mesh(
     import_module(WRITERS[suffix]).write(Path(path), mesh.vertices, mesh.faces, *extra)
 
 
-def check_mesh(vertices: ArrayLike, faces: ArrayLike, error: type[InvalidInput], what: str) -> Mesh:
-    """Return both as a `Mesh`, or raise ``error`` about ``what`` that names the first invalid row."""
+def check_mesh(vertices: ArrayLike, faces: ArrayLike, error: type[InvalidInput], what: str) -> MeshArrays:
+    """Return both as `MeshArrays`, or raise ``error`` about ``what`` that names the first invalid row."""
     try:
         points = np.ascontiguousarray(np.asarray(vertices, np.float64))
         corners = np.asarray(faces)
@@ -89,7 +89,7 @@ def check_mesh(vertices: ArrayLike, faces: ArrayLike, error: type[InvalidInput],
             f"{what} has a face, number {wrong[0]}, with corners {corners[wrong[0]].tolist()}; "
             f"there are {len(points)} vertices."
         )
-    return Mesh(points, np.ascontiguousarray(corners, np.int64))
+    return MeshArrays(points, np.ascontiguousarray(corners, np.int64))
 
 
 def fans(corners: I64, sizes: I64) -> I64:

@@ -26,7 +26,7 @@ def bound_bodies(
 
     The operations are those of `choque.narrow.extents.bound_slabs`, in double precision and without fused
     multiply-adds, so that the slabs equal those of the CPU bit for bit. ``form`` and ``size`` are described by
-    `choque.broad.devices.Solids`; ``limits`` holds the slack and infinity.
+    `choque.broad.devices.DeviceShapes`; ``limits`` holds the slack and infinity.
     """
     body, slab = wp.tid()
     x = direction[slab, 0]

@@ -11,7 +11,7 @@ import numpy as np
 from choque._core import check
 from choque._core.types import F64, Floats, Keys, Rows
 from choque.bounds import directions
-from choque.broad.devices import Device, Solids
+from choque.broad.devices import Device, DeviceShapes
 from choque.errors import InvalidInput
 from choque.gpu.session import Session, Traffic
 
@@ -175,7 +175,7 @@ class DeviceBodies:
         self._direction = self._session.upload(directions(k).astype(np.float64))
         self._limits = self._session.upload(np.array([slack, np.inf]))
         self.send_hulls(np.empty((0, 3)), np.zeros(1, np.int64))
-        self.send_solids(Solids(np.empty(0, np.int32), np.empty((0, 3))))
+        self.send_solids(DeviceShapes(np.empty(0, np.int32), np.empty((0, 3))))
 
     @property
     def traffic(self) -> Traffic:
@@ -190,7 +190,7 @@ class DeviceBodies:
             )
         self._hulls = self._session.upload(points), self._session.upload(starts.astype(np.int32))
 
-    def send_solids(self, solids: Solids) -> None:
+    def send_solids(self, solids: DeviceShapes) -> None:
         """Send the shapes of the bodies."""
         self._count = len(solids.form)
         self._solids = self._session.upload(solids.form), self._session.upload(solids.size)

@@ -20,7 +20,7 @@ from choque._core.pair_sets import Change, difference, no_pairs
 from choque._core.threads import Gate, one_thread
 from choque._core.types import F64, I32, I64, Pairs, Rows
 from choque.errors import InvalidInput
-from choque.interest._bodies import NO_AREA, Bodies, checked_position, checked_reach, each_value, make_bodies
+from choque.interest._bodies import NO_AREA, AreaBodies, checked_position, checked_reach, each_value, make_bodies
 from choque.interest._member_lists import MemberLists, changes, farthest_move, make_lists
 from choque.interest._patch import LOOSE_SHARE, MIN_LOOSE, Patch, open_patch
 from choque.interest._search import fitting_reach
@@ -313,7 +313,7 @@ class Areas:
             self._patch = None  # until all of it has changed
             self._identities = Identities(np.delete(self._identities.ids, rows), self._identities.following)
             spheres, reach = self._bodies.spheres, self._bodies.reach
-            self._bodies = Bodies(np.delete(spheres, rows, axis=0), np.delete(reach, rows))
+            self._bodies = AreaBodies(np.delete(spheres, rows, axis=0), np.delete(reach, rows))
             patch.drop(rows)
             self._patch = patch
             self.counters.tests += patch.tests
@@ -350,7 +350,7 @@ class Areas:
             if np.isinf(self._bodies.reach).any() or np.isinf(self._bodies.spheres[:, 3]).any():
                 return None
             moved = farthest_move(self._lists.bodies, self._bodies, self._thread_count())
-            self._bodies = Bodies(self._bodies.spheres.copy(), self._bodies.reach.copy())  # the lists keep theirs
+            self._bodies = AreaBodies(self._bodies.spheres.copy(), self._bodies.reach.copy())  # the lists keep theirs
             patch = self._patch = open_patch(self._lists.index, self._bodies, moved * (1 + 1e-9), self._is_box)
             self._is_behind = True
         return patch if patch.has_space(len(rows) + arriving, len(self)) else None
@@ -367,7 +367,7 @@ class Areas:
             self._adopt(self._search(self._lists.slack))
         return self._lists
 
-    def _follow(self, bodies: Bodies) -> None:
+    def _follow(self, bodies: AreaBodies) -> None:
         """Follow a motion by the present lists if they serve, by new ones otherwise."""
         thread_count = self._thread_count()
         if self._lists.serve(bodies, thread_count):

@@ -18,14 +18,14 @@ NO_AREA = -1.0  # the reach of a body without an area
 
 
 class BodyArrays(NamedTuple):
-    """`Bodies`, as kernels take them."""
+    """`AreaBodies`, as kernels take them."""
 
     spheres: F64
     reach: F64
 
 
 @dataclass(frozen=True)
-class Bodies:
+class AreaBodies:
     """One row for each body."""
 
     # (n, 4): the position, whose third coordinate is 0 in 2D, and the body radius. Four numbers are half a cache line,
@@ -47,28 +47,28 @@ class Bodies:
         threads.over_ranges(_pack_bodies, len(self), thread_count, self.spheres, records)
         return records
 
-    def placed(self, position: F64, rows: Rows | slice = slice(None)) -> Bodies:
+    def placed(self, position: F64, rows: Rows | slice = slice(None)) -> AreaBodies:
         """Return the bodies with these ``rows`` at ``position``, (k, d)."""
         spheres = self.spheres.copy()
         spheres[rows, : position.shape[1]] = position
         return replace(self, spheres=spheres)
 
-    def joined(self, other: Bodies) -> Bodies:
+    def joined(self, other: AreaBodies) -> AreaBodies:
         """Return these bodies, followed by the ``other`` ones."""
-        return Bodies(np.concatenate((self.spheres, other.spheres)), np.concatenate((self.reach, other.reach)))
+        return AreaBodies(np.concatenate((self.spheres, other.spheres)), np.concatenate((self.reach, other.reach)))
 
-    def kept(self, rows: Rows) -> Bodies:
+    def kept(self, rows: Rows) -> AreaBodies:
         """Return the bodies of these ``rows``."""
-        return Bodies(self.spheres[rows], self.reach[rows])
+        return AreaBodies(self.spheres[rows], self.reach[rows])
 
 
-def make_bodies(position: F64, radius: Any, body_radius: ArrayLike | None) -> Bodies:
+def make_bodies(position: F64, radius: Any, body_radius: ArrayLike | None) -> AreaBodies:
     """Return bodies at a checked ``position`` (n, d)."""
     count, dimension = position.shape
     spheres = np.zeros((count, 4))
     spheres[:, :dimension] = position
     spheres[:, 3] = 0.0 if body_radius is None else each_value(body_radius, "body_radius", count)
-    return Bodies(spheres, checked_reach(radius, count))
+    return AreaBodies(spheres, checked_reach(radius, count))
 
 
 def checked_position(position: ArrayLike, dimension: int | None = None, count: int | None = None) -> Any:

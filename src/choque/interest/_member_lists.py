@@ -19,7 +19,7 @@ from choque._core import memory, threads
 from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.types import F64, I32, U8, Integer, Pairs, Rows
-from choque.interest._bodies import Bodies, BodyArrays
+from choque.interest._bodies import AreaBodies, BodyArrays
 from choque.interest._search import BodyIndex, find_members
 from choque.neighbors.search import touches
 
@@ -36,7 +36,7 @@ class ListArrays(NamedTuple):
 class MemberLists:
     """The list of each body."""
 
-    bodies: Bodies  # the bodies when the lists were made
+    bodies: AreaBodies  # the bodies when the lists were made
     slack: float  # how much larger than the areas the lists are
     others: I32  # (m,) int32: the rows of all lists, each ascending, in the order of the owners
     starts: Rows  # (n + 1,) int64: where the list of each row starts
@@ -53,7 +53,7 @@ class MemberLists:
         """The size of all arrays [bytes]."""
         return self.others.nbytes + self.starts.nbytes + self.inside.nbytes + self.bodies.spheres.nbytes
 
-    def serve(self, bodies: Bodies, thread_count: int) -> bool:
+    def serve(self, bodies: AreaBodies, thread_count: int) -> bool:
         """Return whether every body that touches an area of ``bodies``, whose radii are the same, is listed."""
         moved = farthest_move(self.bodies, bodies, thread_count)
         return moved == 0 or 2 * moved < self.slack * (1 - 1e-9)
@@ -78,13 +78,13 @@ class MemberLists:
         span = slice(int(self.starts[row]), int(self.starts[row + 1]))
         return self.others[span][self.inside[span].view(np.bool_)]
 
-    def follow(self, bodies: Bodies, is_box: bool, thread_count: int) -> tuple[Change, int]:
+    def follow(self, bodies: AreaBodies, is_box: bool, thread_count: int) -> tuple[Change, int]:
         """Update the members to new positions of the bodies. Return what changed, and the number of tests."""
         arguments = (bodies.arrays, self.arrays, is_box)
         return _changes_by(_follow, self.starts, self.starts, thread_count, *arguments), len(self.others)
 
 
-def make_lists(bodies: Bodies, slack: float, is_box: bool, thread_count: int) -> tuple[MemberLists, int]:
+def make_lists(bodies: AreaBodies, slack: float, is_box: bool, thread_count: int) -> tuple[MemberLists, int]:
     """Search the lists of all owners. Return them and the number of tests. O(n log n + m)."""
     others, starts, tests, index = find_members(bodies, slack, is_box, thread_count)
     lists = MemberLists(bodies, slack, others, starts, np.ones(len(others), np.uint8), index)
@@ -127,7 +127,7 @@ def _closed_up(pairs: Pairs, firsts: Rows, counts: list[int]) -> Pairs:
     return pairs[:total].copy() if total < len(pairs) // 2 else pairs[:total]
 
 
-def farthest_move(before: Bodies, after: Bodies, thread_count: int) -> float:
+def farthest_move(before: AreaBodies, after: AreaBodies, thread_count: int) -> float:
     """Return the largest distance that any body has moved."""
     arrays = (before.spheres, after.spheres)
     return max(threads.over_ranges(_farthest, len(after), thread_count, *arrays), default=0.0)

@@ -20,7 +20,7 @@ from choque._core.records import Questions
 from choque._core.tree import WIDTH, Tree
 from choque._core.tree_query import list_queries
 from choque._core.types import I64, U8, U32, Integer, Keys, Pairs, Rows
-from choque.interest._bodies import Bodies, half_edge
+from choque.interest._bodies import AreaBodies, half_edge
 from choque.interest._search import BodyIndex
 from choque.neighbors.search import touches
 
@@ -67,7 +67,7 @@ class Patch:
         self.is_loose = np.delete(self.is_loose, rows)
         self.index = self.index._replace(rows=_closed_up(self.index.rows.copy(), ordered))
 
-    def around(self, rows: Rows, bodies: Bodies) -> Pairs:
+    def around(self, rows: Rows, bodies: AreaBodies) -> Pairs:
         """Return all pairs (owner, other) in which one of ``rows`` is owner or member, (m, 2) rows, sorted."""
         patch = self.found, self.loose, self.is_loose, self.margin, self.largest, self.most, self.is_box
         size = 256
@@ -85,7 +85,7 @@ class Patch:
         self.found: NDArray[np.uint64] = np.empty(len(self.index.rows) + WIDTH, np.uint64)
 
 
-def open_patch(index: BodyIndex, bodies: Bodies, margin: float, is_box: bool) -> Patch:
+def open_patch(index: BodyIndex, bodies: AreaBodies, margin: float, is_box: bool) -> Patch:
     """Return a patch without loose bodies."""
     reach = bodies.reach
     largest = float(reach[np.isfinite(reach)].max(initial=0.0))

@@ -19,7 +19,7 @@ from choque._core.sort import sorted_pairs
 from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of, make_tree
 from choque._core.tree_query import emit_queries, push_nearest
 from choque._core.types import F64, I32, I64, U32, Integer, Keys, Rows
-from choque.interest._bodies import Bodies, half_edge
+from choque.interest._bodies import AreaBodies, half_edge
 from choque.neighbors.lists import empty_lists, offsets_of
 from choque.neighbors.search import Group, Pass, count_pass, fill_pass, prepare_areas, touches
 
@@ -47,7 +47,7 @@ class BodyIndex(NamedTuple):
 
 
 def find_members(
-    bodies: Bodies, slack: float, is_box: bool, thread_count: int
+    bodies: AreaBodies, slack: float, is_box: bool, thread_count: int
 ) -> tuple[I32, Rows, int, BodyIndex | None]:
     """Find all bodies that touch an area widened by ``slack``.
 
@@ -72,7 +72,7 @@ def find_members(
     return lists.j, starts, tests, index
 
 
-def _cells_over(bodies: Bodies, area: F64, is_box: bool, thread_count: int) -> Pass | None:
+def _cells_over(bodies: AreaBodies, area: F64, is_box: bool, thread_count: int) -> Pass | None:
     """Return the bodies in cells for areas of the median size; None if lengths are too large or zero."""
     position, radius = memory.empty((len(area), 3), np.float64), np.ascontiguousarray(bodies.spheres[:, 3])
     position[...] = bodies.spheres[:, :3]
@@ -92,7 +92,7 @@ def _is_crowded(cells: Pass) -> bool:
     return tests > MAX_WASTE * int(counts.sum()) + FREE_TESTS * len(chosen)
 
 
-def _find_in_tree(bodies: Bodies, area: F64, is_box: bool, thread_count: int) -> tuple[I32, Rows, int, BodyIndex]:
+def _find_in_tree(bodies: AreaBodies, area: F64, is_box: bool, thread_count: int) -> tuple[I32, Rows, int, BodyIndex]:
     """Find members as `find_members` does, by a tree over the boxes around bodies."""
     count, tree = len(bodies), _tree_over(bodies, thread_count)
     records = memory.empty((count, 6), np.float64)
@@ -105,7 +105,7 @@ def _find_in_tree(bodies: Bodies, area: F64, is_box: bool, thread_count: int) ->
     return pairs[:, 1].copy(), offsets_of(np.bincount(pairs[:, 0], minlength=count)), sink.tests, index
 
 
-def _tree_over(bodies: Bodies, thread_count: int) -> Tree:
+def _tree_over(bodies: AreaBodies, thread_count: int) -> Tree:
     """Return a wide tree in the order of a Z-curve over the bodies. O(n)."""
     records = bodies.records(thread_count)
     return make_tree(records, morton_order(records, thread_count), thread_count)
@@ -114,7 +114,7 @@ def _tree_over(bodies: Bodies, thread_count: int) -> Tree:
 class _Touching:
     """Keeps pairs of an owner and another body that touches its area."""
 
-    def __init__(self, bodies: Bodies, area: F64, is_box: bool) -> None:
+    def __init__(self, bodies: AreaBodies, area: F64, is_box: bool) -> None:
         self._arguments = bodies.spheres, area, is_box
 
     def keep_allowed(self, keys: Keys) -> int:
@@ -188,7 +188,7 @@ class Fit(NamedTuple):
     is_box: bool
 
 
-def fitting_reach(bodies: Bodies, target: int, smallest: F64, largest: F64, is_box: bool, thread_count: int) -> F64:
+def fitting_reach(bodies: AreaBodies, target: int, smallest: F64, largest: F64, is_box: bool, thread_count: int) -> F64:
     """Return the reach (n,) with which every area holds ``target`` bodies, between the two limits.
 
     It lies halfway between the gap to the ``target``-th nearest body and the gap to the next one. If both are equal

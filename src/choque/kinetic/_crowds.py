@@ -18,7 +18,7 @@ import numpy as np
 from choque._core.kernel import helper, inline
 from choque._core.types import I32, I64, Integer
 from choque.kinetic import loop
-from choque.kinetic.certificates import Motion, Paths, certify, position
+from choque.kinetic.certificates import MovingEnds, Paths, certify, position
 from choque.kinetic.loop import EventBuffer, write_event
 
 
@@ -47,7 +47,7 @@ def _undo(order: I32, rows: I64) -> None:
 
 
 @helper
-def sort_due(motion: Motion, totals: I64, now: float, scratch: I32) -> None:
+def sort_due(motion: MovingEnds, totals: I64, now: float, scratch: I32) -> None:
     """Bring all end points whose certificates fail up to ``now`` into the order just after. ``scratch`` is (ends,).
 
     A run is extended by end points at the same coordinate and by certificates that fail, and sorted by velocity. What
@@ -89,7 +89,9 @@ def _velocity(paths: Paths, axis: Integer, end: Integer, now: float) -> float:
 
 
 @helper
-def _sort_by_velocity(motion: Motion, axis: Integer, first: Integer, stop: Integer, now: float, scratch: I32) -> None:
+def _sort_by_velocity(
+    motion: MovingEnds, axis: Integer, first: Integer, stop: Integer, now: float, scratch: I32
+) -> None:
     """Sort the slots from ``first`` to ``stop`` of an axis by velocity; equal ones keep their order (merge sort)."""
     line, paths = motion.order[axis], motion.paths
     width = np.int64(1)

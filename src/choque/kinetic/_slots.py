@@ -22,7 +22,7 @@ import numpy as np
 
 from choque._core.kernel import helper
 from choque._core.types import F64, I32, I64, Bools, Integer
-from choque.kinetic.certificates import EMPTY, Motion, Paths, certify, position, preceding, wall_time
+from choque.kinetic.certificates import EMPTY, MovingEnds, Paths, certify, position, preceding, wall_time
 from choque.kinetic.heap import reschedule
 
 LEAF = 32  # the size of the smallest window [slots]
@@ -40,7 +40,7 @@ class Stock(NamedTuple):
 
 
 @helper
-def insert_bodies(arriving: Paths, turns: I32, motion: Motion, stock: Stock, now: float) -> None:
+def insert_bodies(arriving: Paths, turns: I32, motion: MovingEnds, stock: Stock, now: float) -> None:
     """Insert bodies in the next free rows. There must be rows, and slots, see `FULL`.
 
     ``arriving`` is (axes, ends, 4); ``turns`` (axes, ends) are its ends in the order of their insertion: those that go
@@ -65,7 +65,7 @@ def insert_bodies(arriving: Paths, turns: I32, motion: Motion, stock: Stock, now
 
 
 @helper
-def remove_bodies(rows: I64, motion: Motion, stock: Stock, now: float) -> None:
+def remove_bodies(rows: I64, motion: MovingEnds, stock: Stock, now: float) -> None:
     """Remove the bodies in these rows, which are not used again; the paths there never meet a wall."""
     order, paths = motion.order, motion.paths
     axes, count = order.shape
@@ -87,7 +87,7 @@ def remove_bodies(rows: I64, motion: Motion, stock: Stock, now: float) -> None:
 
 
 @helper
-def _insert(end: Integer, axis: Integer, motion: Motion, stock: Stock, now: float) -> None:
+def _insert(end: Integer, axis: Integer, motion: MovingEnds, stock: Stock, now: float) -> None:
     """Insert an end point before all ends at its position, or behind them, as the topology requires."""
     order, size = motion.order, stock.size
     count = order.shape[1]
@@ -122,7 +122,7 @@ def _insert(end: Integer, axis: Integer, motion: Motion, stock: Stock, now: floa
 
 
 @helper
-def _make_room(end: Integer, axis: Integer, left: Integer, motion: Motion, stock: Stock) -> None:
+def _make_room(end: Integer, axis: Integer, left: Integer, motion: MovingEnds, stock: Stock) -> None:
     """Insert an end point behind slot ``left``, -1 for the first place, and spread a window around it."""
     count = motion.order.shape[1]
     anchor = max(left, 0)
@@ -145,7 +145,7 @@ def _make_room(end: Integer, axis: Integer, left: Integer, motion: Motion, stock
 
 
 @helper
-def _close_hole(axis: Integer, slot: Integer, motion: Motion, stock: Stock) -> None:
+def _close_hole(axis: Integer, slot: Integer, motion: MovingEnds, stock: Stock) -> None:
     """Spread the smallest window around an empty slot that is not too empty, unless that is the smallest of all."""
     count = motion.order.shape[1]
     levels = max(math.log2(count / LEAF), 1.0)
@@ -162,7 +162,7 @@ def _close_hole(axis: Integer, slot: Integer, motion: Motion, stock: Stock) -> N
 
 
 @helper
-def _gather(axis: Integer, first: Integer, last: Integer, motion: Motion, stock: Stock) -> Integer:
+def _gather(axis: Integer, first: Integer, last: Integer, motion: MovingEnds, stock: Stock) -> Integer:
     """Copy the end points of a window, and their failure times, to the scratch of ``stock``. Return how many."""
     order, queue = motion.order, motion.queue
     filled = np.int64(0)
@@ -176,7 +176,7 @@ def _gather(axis: Integer, first: Integer, last: Integer, motion: Motion, stock:
 
 
 @helper
-def _spread(axis: Integer, first: Integer, last: Integer, filled: Integer, motion: Motion, stock: Stock) -> None:
+def _spread(axis: Integer, first: Integer, last: Integer, filled: Integer, motion: MovingEnds, stock: Stock) -> None:
     """Put ``filled`` end points of the scratch evenly into a window."""
     order = motion.order
     count = order.shape[1]

@@ -27,7 +27,7 @@ Paths = F64  # (axes, ends, 4): position, velocity, half the acceleration, the t
 EMPTY = -1  # what a slot holds that has no end point; see `choque.kinetic._slots`
 
 
-class Motion(NamedTuple):
+class MovingEnds(NamedTuple):
     """Moving end points, their order on every axis, and the failure times of that order.
 
     Pass it to helpers only, which borrow it: counting references to its arrays would cost as much as the exchanges.
@@ -69,7 +69,7 @@ def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
 
 
 @forceinline
-def failure_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
+def failure_time(motion: MovingEnds, axis: Integer, left: Integer, right: Integer, now: float) -> float:
     """Return when ``right`` falls behind ``left``, its neighbour; at least ``now``, infinity if never.
 
     Two ends that share one path forever keep the order of the topology: closed, lower before upper; half-open, the
@@ -116,7 +116,7 @@ def graze_time(paths: Paths, axis: Integer, left: Integer, right: Integer, now: 
 
 
 @forceinline
-def _slot_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
+def _slot_time(motion: MovingEnds, axis: Integer, left: Integer, right: Integer, now: float) -> float:
     """Return when two neighbours pass each other, or touch.
 
     Closed boxes may meet at a touch, and not those of the neighbours alone: all end points at the same coordinate do.
@@ -155,7 +155,7 @@ def position(paths: Paths, axis: Integer, end: Integer, now: float) -> float:
 
 
 @helper
-def certify(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
+def certify(motion: MovingEnds, axis: Integer, slot: Integer, now: float) -> int:
     """Schedule the certificate of a slot that has an end point, for its present two neighbours; of slot -1, nothing.
 
     Return 1 if it ever fails, else 0.
@@ -173,7 +173,7 @@ def certify(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
 
 
 @helper
-def certify_around(motion: Motion, axis: Integer, end: Integer, now: float) -> None:
+def certify_around(motion: MovingEnds, axis: Integer, end: Integer, now: float) -> None:
     """Schedule the certificates on both sides of an end point."""
     slot = np.int64(motion.rank[axis, end])
     certify(motion, axis, preceding(motion.order, axis, slot), now)
@@ -192,7 +192,7 @@ def wall_time(paths: Paths, axis: Integer, row: Integer, walls: F64, now: float)
 
 
 @forceinline
-def release(motion: Motion, axis: Integer, row: Integer) -> None:
+def release(motion: MovingEnds, axis: Integer, row: Integer) -> None:
     """Return its acceleration to a body that rests at a wall; its path must start at the present time."""
     if motion.pressed.size > 0 and motion.pressed[axis, row] != 0.0:
         for end in range(2 * row, 2 * row + 2):
@@ -201,7 +201,7 @@ def release(motion: Motion, axis: Integer, row: Integer) -> None:
 
 
 @helper
-def certify_all(motion: Motion, now: float) -> None:
+def certify_all(motion: MovingEnds, now: float) -> None:
     """Schedule every slot and, if there are walls, every body."""
     order, due = motion.order, motion.queue.due
     axes, count = order.shape
@@ -222,7 +222,7 @@ def certify_all(motion: Motion, now: float) -> None:
 
 
 @helper
-def certify_ends(ends: I64, motion: Motion, now: float) -> None:
+def certify_ends(ends: I64, motion: MovingEnds, now: float) -> None:
     """Reschedule the certificates of end points that have new paths on all axes."""
     axes, bodies = motion.order.shape[0], motion.rank.shape[1] // 2
     for k in range(ends.size):

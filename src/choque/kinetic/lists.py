@@ -16,7 +16,7 @@ from choque._core.types import F64, I32, I64
 from choque.kinetic import loop
 from choque.kinetic._crowds import Crowd, list_exchanges
 from choque.kinetic._slots import ENDS, FULL, Stock, insert_bodies, remove_bodies
-from choque.kinetic.certificates import EMPTY, Motion, Paths, certify_all, certify_ends
+from choque.kinetic.certificates import EMPTY, MovingEnds, Paths, certify_all, certify_ends
 from choque.kinetic.heap import Queue, build
 from choque.kinetic.paths import initial_order, insertion_turns, merged_order, positions_at
 from choque.kinetic.results import Events, Meetings, join_exchanges
@@ -186,9 +186,10 @@ class Lists:
         build(queue)
         instant = self.instant.copy()
         rows = instant[: self.totals[loop.ROWS]]
-        passed = rows[:, 0] >= 0
-        moved = self._dense_certificates(np.where(passed, rows[:, 0], -1 - rows[:, 0]))
-        rows[:, 0] = np.where(passed, moved, -1 - moved)
+        certificates = rows[:, loop.CERTIFICATE]
+        passed = certificates >= 0  # −1 − c is what `loop.marked` makes of c
+        moved = self._dense_certificates(np.where(passed, certificates, -1 - certificates))
+        certificates[:] = np.where(passed, moved, -1 - moved)
         vars(self).update(order=order, rank=rank, queue=queue, instant=instant)  # all at once
 
     def release(self, rows: I64) -> None:
@@ -231,10 +232,10 @@ class Lists:
         return np.where(is_wall, certificates - shift, before[np.where(is_wall, -1, certificates)])
 
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> MovingEnds:
         """The end points, as kernels take them."""
         settings = self.closed, self.paired, self.curved
-        return Motion(self.paths, self.order, self.rank, self.walls, self.pressed, self.queue, *settings)
+        return MovingEnds(self.paths, self.order, self.rank, self.walls, self.pressed, self.queue, *settings)
 
     @property
     def journal(self) -> loop.Journal:
@@ -275,8 +276,9 @@ class Lists:
                 rows = np.empty((list_exchanges(crowd, np.empty((0, 3), np.int64), line), 3), np.int64)
                 list_exchanges(crowd, rows, line)
                 return self._joined(rows)
-        rows = self.instant[: self.totals[loop.ROWS], :3]
-        return self._joined(rows[(rows[:, 0] >= 0) & (rows[:, 0] < self.order.size)])
+        rows = self.instant[: self.totals[loop.ROWS], : loop.PAIR]
+        certificates = rows[:, loop.CERTIFICATE]
+        return self._joined(rows[(certificates >= 0) & (certificates < self.order.size)])
 
     def _joined(self, rows: I64) -> Meetings:
         """Return exchanges (certificate, left, right) of the latest instant as meetings of living end points."""

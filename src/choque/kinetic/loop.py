@@ -19,6 +19,7 @@ import numpy as np
 from choque._core.kernel import forceinline, helper
 from choque._core.types import F64, I32, I64, U8, Integer
 from choque.kinetic import certificates
+from choque.kinetic.certificates import MovingEnds
 from choque.kinetic.heap import Queue, reschedule
 
 REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = range(4)  # what `advance` returns
@@ -34,14 +35,21 @@ NEAR = 2.0**-40  # more than the relative error of a position
 ROUNDING = 2.0**-52  # the relative spacing of floating-point numbers
 
 
+CERTIFICATE, LEFT, RIGHT, PAIR = range(4)
+"""Columns of ``Journal.instant``: a certificate, its two end points before their exchange, the pair of their bodies.
+
+A certificate beyond the slots is that of a wall, with both ends of a body; a negative one is `marked`.
+"""
+
+NO_PAIR = -1  # in the column `PAIR`: ends of one body, two lower or two upper ends, or a wall
+
+
 class Journal(NamedTuple):
     """The time, the totals, and what happened at the latest instant."""
 
     clock: F64  # (present time, time of the open instant)
     totals: I64  # see `OPEN` and the other places
-    # (k, 4) certificate, left end, right end before the exchange, packed pair or −1. A certificate −1 − c means that
-    # the two ends of c touched without passing; one beyond the slots is that of a wall, with the ends of the body.
-    instant: I64
+    instant: I64  # (k, 4): see `CERTIFICATE`
     picks: I64  # (k,) scratch: rows of ``instant``
 
 
@@ -53,9 +61,21 @@ class EventBuffer(NamedTuple):
     pairs: I32
 
 
+@forceinline
+def marked(certificate: Integer) -> Integer:
+    """Mark a certificate whose two ends only touched, by a negative number; a marked one becomes itself again."""
+    return -1 - certificate
+
+
+@forceinline
+def _pair_of(a: Integer, b: Integer) -> Integer:
+    """Return two bodies as one number, the smaller one first."""
+    return (min(a, b) << 32) | max(a, b)
+
+
 @helper
 def advance(
-    until: float, mode: Integer, tolerance: float, motion: certificates.Motion, journal: Journal, events: EventBuffer
+    until: float, mode: Integer, tolerance: float, motion: MovingEnds, journal: Journal, events: EventBuffer
 ) -> int:
     """Handle every certificate that fails up to ``until``, or up to where ``mode`` stops."""
     clock, totals = journal.clock, journal.totals
@@ -120,14 +140,14 @@ def advance_plain(
         until,
         mode,
         tolerance,
-        certificates.Motion(paths, order, rank, walls, pressed, Queue(due, heap, place), closed, paired, curved),
+        MovingEnds(paths, order, rank, walls, pressed, Queue(due, heap, place), closed, paired, curved),
         Journal(clock, totals, instant, picks),
         EventBuffer(times, kinds, pairs),
     )
 
 
 @forceinline
-def _exchange(motion: certificates.Motion, journal: Journal, now: float) -> None:
+def _exchange(motion: MovingEnds, journal: Journal, now: float) -> None:
     """Exchange the two neighbours whose certificate fails first and schedule the three slots they now touch."""
     order, rank, queue = motion.order, motion.rank, motion.queue
     totals, instant = journal.totals, journal.instant
@@ -140,13 +160,13 @@ def _exchange(motion: certificates.Motion, journal: Journal, now: float) -> None
     a, b = left >> 1, right >> 1
     mixed = motion.paired and (left ^ right) & 1 == 1 and a != b
     row = totals[ROWS]
-    instant[row, 0], instant[row, 1], instant[row, 2] = certificate, left, right
-    instant[row, 3] = (min(a, b) << 32) | max(a, b) if mixed else -1
+    instant[row, CERTIFICATE], instant[row, LEFT], instant[row, RIGHT] = certificate, left, right
+    instant[row, PAIR] = _pair_of(a, b) if mixed else NO_PAIR
     again = math.inf
     if motion.curved:
         time = certificates.failure_time(motion, axis, left, right, now)
         if time > now:
-            instant[row, 0] = -1 - certificate  # they only touch
+            instant[row, CERTIFICATE] = marked(certificate)
             reschedule(queue, certificate, time)
             return
         again = certificates.failure_time(motion, axis, right, left, now)
@@ -161,14 +181,15 @@ def _exchange(motion: certificates.Motion, journal: Journal, now: float) -> None
 
 
 @helper
-def _bounce(motion: certificates.Motion, journal: Journal, now: float) -> None:
+def _bounce(motion: MovingEnds, journal: Journal, now: float) -> None:
     """Reflect the body that reaches a wall first and schedule every certificate that this changes."""
     paths, walls, totals, instant = motion.paths, motion.walls, journal.totals, journal.instant
     slots, bodies = motion.order.size, motion.rank.shape[1] // 2
     certificate = np.int64(motion.queue.heap[0])
     axis, row = (certificate - slots) // bodies, (certificate - slots) % bodies
     line = totals[ROWS]
-    instant[line, 0], instant[line, 1], instant[line, 2], instant[line, 3] = certificate, 2 * row, 2 * row + 1, -1
+    instant[line, CERTIFICATE], instant[line, PAIR] = certificate, NO_PAIR
+    instant[line, LEFT], instant[line, RIGHT] = 2 * row, 2 * row + 1
     totals[BOUNCES] += 1
     for end in range(2 * row, 2 * row + 2):
         step = now - paths[axis, end, 3]
@@ -201,7 +222,7 @@ def _is_pressed(paths: certificates.Paths, axis: Integer, row: Integer) -> bool:
 
 
 @helper
-def _add_touches(motion: certificates.Motion, journal: Journal) -> bool:
+def _add_touches(motion: MovingEnds, journal: Journal) -> bool:
     """Write a row for each upper and lower end that touch at the open instant without passing. Return False if full.
 
     All end points at the coordinate of a meeting are compared: those between two that touch may pass both of them, or
@@ -211,11 +232,11 @@ def _add_touches(motion: certificates.Motion, journal: Journal) -> bool:
     count, slots = order.shape[1], order.size
     first, last, axis = np.int64(0), np.int64(-1), np.int64(-1)
     for row in range(totals[ROWS]):
-        certificate = journal.instant[row, 0]
-        certificate = certificate if certificate >= 0 else -1 - certificate
+        certificate = journal.instant[row, CERTIFICATE]
+        certificate = certificate if certificate >= 0 else marked(certificate)
         if certificate >= slots:
             continue
-        end = journal.instant[row, 1]
+        end = journal.instant[row, LEFT]
         slot = np.int64(rank[certificate // count, end])
         if certificate // count == axis and first <= slot <= last:
             continue  # the exchanges of one meeting follow each other
@@ -245,9 +266,9 @@ def _add_touches(motion: certificates.Motion, journal: Journal) -> bool:
                 line = totals[ROWS]
                 if line == journal.instant.shape[0]:
                     return False
-                a, b = min(upper >> 1, lower >> 1), max(upper >> 1, lower >> 1)
-                journal.instant[line, 0], journal.instant[line, 3] = -1 - (axis * count + place), (a << 32) | b
-                journal.instant[line, 1], journal.instant[line, 2] = upper, lower
+                journal.instant[line, CERTIFICATE] = marked(axis * count + place)
+                journal.instant[line, LEFT], journal.instant[line, RIGHT] = upper, lower
+                journal.instant[line, PAIR] = _pair_of(upper >> 1, lower >> 1)
                 totals[ROWS] += 1
     return True
 
@@ -264,20 +285,20 @@ def _are_near(paths: certificates.Paths, axis: Integer, one: Integer, other: Int
 
 
 @helper
-def _close(motion: certificates.Motion, journal: Journal, events: EventBuffer) -> bool:
+def _close(motion: MovingEnds, journal: Journal, events: EventBuffer) -> bool:
     """Close an instant: count its meetings and write the pairs that began and ended. Return whether a body bounced."""
     rank, totals, instant, picks = motion.rank, journal.totals, journal.instant, journal.picks
     count, slots = motion.order.shape[1], motion.order.size
     time = journal.clock[1]
     rows = totals[ROWS]
-    if rows == 1 and 0 <= instant[0, 0] < slots:
+    if rows == 1 and 0 <= instant[0, CERTIFICATE] < slots:
         totals[INSTANTS] += 1
         totals[SIMPLE] += 1
-        pair = instant[0, 3]
-        if pair >= 0:
+        pair = instant[0, PAIR]
+        if pair != NO_PAIR:
             a, b = pair >> 32, pair & 0xFFFFFFFF
-            own = instant[0, 0] // count
-            upper, lower = (instant[0, 1], instant[0, 2]) if instant[0, 1] & 1 == 1 else (instant[0, 2], instant[0, 1])
+            own, left, right = instant[0, CERTIFICATE] // count, instant[0, LEFT], instant[0, RIGHT]
+            upper, lower = (left, right) if left & 1 == 1 else (right, left)
             for axis in range(rank.shape[0]):
                 if axis == own:
                     # The other two ends must be in order, too: those of half-open boxes of size zero may not be.
@@ -285,19 +306,19 @@ def _close(motion: certificates.Motion, journal: Journal, events: EventBuffer) -
                         return False
                 elif not _overlap(rank, axis, a, b):
                     return False
-            write_event(time, instant[0, 1] & 1, a, b, totals, events)
+            write_event(time, left & 1, a, b, totals, events)
         return False
     bounced = _count_meetings(motion.order, journal)
     chosen = np.int64(0)
     for row in range(rows):
-        if instant[row, 3] >= 0:
+        if instant[row, PAIR] != NO_PAIR:
             picks[chosen] = row
             chosen += 1
-    _sort(picks, chosen, instant, np.int64(3))
+    _sort(picks, chosen, instant, np.int64(PAIR))
     first = np.int64(0)
     while first < chosen:
         last = first + 1
-        while last < chosen and instant[picks[last], 3] == instant[picks[first], 3]:
+        while last < chosen and instant[picks[last], PAIR] == instant[picks[first], PAIR]:
             last += 1
         _report(first, last, motion, journal, events)
         first = last
@@ -314,26 +335,26 @@ def _count_meetings(order: I32, journal: Journal) -> bool:
     # Typed numbers: a kernel is compiled once more for each literal that it is called with.
     chosen = np.int64(0)
     for row in range(rows):
-        if instant[row, 0] >= slots:
+        if instant[row, CERTIFICATE] >= slots:
             bounced = True
-        elif instant[row, 0] >= 0:
+        elif instant[row, CERTIFICATE] >= 0:
             picks[chosen] = row
             chosen += 1
-    _sort(picks, chosen, instant, np.int64(0))
+    _sort(picks, chosen, instant, np.int64(CERTIFICATE))
     first = np.int64(0)
     axis = -1
     while first < chosen:
         last = first
         while last + 1 < chosen:
-            axis_at, slot = instant[picks[last], 0] // count, instant[picks[last], 0] % count
-            if instant[picks[last + 1], 0] > axis_at * count + certificates.following(order, axis_at, slot):
+            axis_at, slot = instant[picks[last], CERTIFICATE] // count, instant[picks[last], CERTIFICATE] % count
+            if instant[picks[last + 1], CERTIFICATE] > axis_at * count + certificates.following(order, axis_at, slot):
                 break
             last += 1
-        begin = instant[picks[first], 0]
+        begin = instant[picks[first], CERTIFICATE]
         if begin // count != axis:
             axis = begin // count
             totals[INSTANTS] += 1
-        if begin == instant[picks[last], 0]:
+        if begin == instant[picks[last], CERTIFICATE]:
             totals[SIMPLE] += 1
         else:
             totals[MULTIPLE] += 1
@@ -342,11 +363,11 @@ def _count_meetings(order: I32, journal: Journal) -> bool:
 
 
 @helper
-def _report(first: Integer, last: Integer, motion: certificates.Motion, journal: Journal, events: EventBuffer) -> None:
+def _report(first: Integer, last: Integer, motion: MovingEnds, journal: Journal, events: EventBuffer) -> None:
     """Report the pair of bodies that the exchanges ``picks[first:last]`` belong to, if it began or ended."""
     rank, instant, picks = motion.rank, journal.instant, journal.picks
     count, time = motion.order.shape[1], journal.clock[1]
-    pair = instant[picks[first], 3]
+    pair = instant[picks[first], PAIR]
     a, b = pair >> 32, pair & 0xFFFFFFFF
     before = after = at = True
     for axis in range(rank.shape[0]):
@@ -355,14 +376,14 @@ def _report(first: Integer, last: Integer, motion: certificates.Motion, journal:
         met = False
         for k in range(last - 1, first - 1, -1):
             row = picks[k]
-            certificate = instant[row, 0]
-            if (certificate if certificate >= 0 else -1 - certificate) // count != axis:
+            certificate = instant[row, CERTIFICATE]
+            if (certificate if certificate >= 0 else marked(certificate)) // count != axis:
                 continue
             met = True
             if certificate >= 0:
                 # Bodies overlap if a's lower end is before b's upper end, and the reverse. Going back through the
                 # exchanges, each restores the order of its two ends.
-                left, right = instant[row, 1], instant[row, 2]
+                left, right = instant[row, LEFT], instant[row, RIGHT]
                 if (left if left & 1 == 0 else right) >> 1 == a:
                     was_a = left & 1 == 0
                 else:

@@ -118,7 +118,7 @@ def _can_sort(lists: Lists) -> bool:
     if lists.curved or lists.tolerance or not lists.totals[loop.OPEN]:
         return False
     walls = lists.failures[lists.order.size :] if lists.walls.size else np.empty(0)
-    bounced = lists.instant[: lists.totals[loop.ROWS], 0] >= lists.order.size
+    bounced = lists.instant[: lists.totals[loop.ROWS], loop.CERTIFICATE] >= lists.order.size
     return not (bounced.any() or (walls <= lists.clock[1]).any())
 
 
@@ -143,7 +143,7 @@ def _sort_open_instant(lists: Lists, mode: int, output: _Output) -> int:
     rows = lists.instant[: totals[loop.ROWS]]
     old_order = order_before(lists.order, rows)
     totals[loop.EXCHANGES] -= len(rows)  # all are counted below
-    totals[loop.MIXED] -= np.count_nonzero(rows[:, 3] >= 0)
+    totals[loop.MIXED] -= np.count_nonzero(rows[:, loop.PAIR] != loop.NO_PAIR)
     multiple = int(totals[loop.MULTIPLE])
     sort_due(lists.motion, totals, time, np.empty(lists.order.shape[1], np.int32))
     crowd = Crowd(old_order, laid_out(old_order, old_order.shape[1], lists.rank.shape[1])[1], lists.order, lists.rank)

@@ -256,7 +256,7 @@ def _whole(value: float | None) -> int | None:
 def _method(name: str, threads: int | None) -> Candidate:
     known = [FACADE, *method_names()]
     if name not in known:
-        raise UnknownName("method", name, known)
+        raise UnknownName("method", name, known, "choque methods")
     return Facade(threads) if name == FACADE else Method(name, threads)
 
 

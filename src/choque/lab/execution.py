@@ -62,6 +62,8 @@ class Execution:
     head_to_heads: list[Cell] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     """Seconds of each part of the run, including earlier interrupted runs."""
+    measured: int = 0
+    """Cells that were not finished before."""
     ready: ReadyProcess | None = None
     """The process whose copies measure the cells of a quick run."""
 
@@ -197,6 +199,7 @@ class Execution:
         self._charge("waiting", answer.get("waited", 0.0))
         self.store.write_cell(cell, answer)
         self.done[cell.key] = answer
+        self.measured += 1
         self._tell(str(cell))
 
     def _skipped(self, cell: Cell) -> Answer | None:
@@ -261,6 +264,7 @@ class Execution:
             write_all(result, self.store)
         self.store.write_record(finished=self.store.record.get("finished") or now(), seconds=self.seconds)
         shutil.rmtree(self.store.scratch, ignore_errors=True)
+        result.measured = self.measured
         return result
 
 

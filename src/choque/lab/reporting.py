@@ -28,16 +28,16 @@ NARROWEST_FIT = 3
 
 
 @dataclass(frozen=True)
-class Block:
+class SettingTable:
     """One setting of a study: a row for each method, a column for each size."""
 
     title: str
     columns: list[str]
-    rows: list[tuple[str, list[Entry]]]
+    rows: list[tuple[str, list[TimeEntry]]]
 
 
 @dataclass(frozen=True)
-class Entry:
+class TimeEntry:
     """The time of one method at one size, formatted."""
 
     text: str
@@ -47,7 +47,7 @@ class Entry:
     is_wrong: bool = False
 
 
-def blocks(result: Result) -> list[Block]:
+def blocks(result: Result) -> list[SettingTable]:
     """Return the ranking, a block for each setting that is not the size."""
     study, ranking = result.study, result.ranking
     hidden = (study.compares, study.grows, *study.instance)
@@ -62,7 +62,7 @@ def blocks(result: Result) -> list[Block]:
             lines.append((str(method), [_entry(cell, result) for cell in cells]))
         columns = [f"{size:,}" if isinstance(size, int | float) else "" for size in sizes]
         title = words_of(dict(zip(setting, key, strict=True)))
-        found.append(Block(title or study.title, columns, lines))
+        found.append(SettingTable(title or study.title, columns, lines))
     return found
 
 
@@ -137,17 +137,17 @@ def head_to_head_table(result: Result) -> Records:
     return Records(rows)
 
 
-def _entry(row: Row | None, result: Result) -> Entry:
+def _entry(row: Row | None, result: Result) -> TimeEntry:
     if row is None:
-        return Entry("", "", "")
+        return TimeEntry("", "", "")
     verdict, note = str(row["verdict"]), str(row.get("note") or "")
     value, ratio = row.get("median"), row.get("ratio")
     if not isinstance(value, float) or verdict in ("wrong", "failed", "cut off"):
-        return Entry(verdict, "", note, is_wrong=verdict in ("wrong", "failed"))
+        return TimeEntry(verdict, "", note, is_wrong=verdict in ("wrong", "failed"))
     text = duration(value) if result.study.metric.unit == "s" else f"{value:.3g}"
     words = f"{ratio:.2f}" if isinstance(ratio, float) else verdict
     interval = f"95 % interval {_shown(row['lower'], result)} to {_shown(row['upper'], result)}"
-    return Entry(text, words, interval, is_best=ratio == 1.0)
+    return TimeEntry(text, words, interval, is_best=ratio == 1.0)
 
 
 def _shown(value: Any, result: Result) -> str:
@@ -204,7 +204,7 @@ class Page:
 
     result: Result
     pictures: list[Picture]
-    blocks: list[Block]
+    blocks: list[SettingTable]
     problems: Records
     fits: Records
     memory: Records

@@ -40,6 +40,8 @@ class Result:
         """One row for each turn of each head-to-head comparison; see `choque.lab.head_to_head`."""
         self.claims: list[Claim] = []
         """Each with its verdict, once the run is finished."""
+        self.measured = 0
+        """How many cells, head-to-head ones included, the call that returned this result measured."""
 
     def __repr__(self) -> str:
         return (

@@ -258,7 +258,6 @@ COUNTERS = (
     "tests",
     "bounding_tests",
     "exchanges",
-    "exchanges",
     "events",
     "duplicates",
     "false_positives",

@@ -25,7 +25,7 @@ from choque.meshes._inside import place_point
 from choque.meshes._mesh import Mesh, surfaces_of
 from choque.meshes.frames import PROJECTING, ROUNDING
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, point_gaps
-from choque.meshes.poses import Poses, as_poses
+from choque.meshes.poses import RigidPoses, as_poses
 from choque.meshes.surface import Surface, float_above, float_below, triangle_at
 from choque.meshes.triangles import Triangle
 
@@ -91,7 +91,7 @@ class Scratch(NamedTuple):
     gaps: F32
     free: F64  # (RECENT,) the radii of balls around the latest points that no face passes through
     is_inside: Bools  # (RECENT,)
-    still: Poses  # one pose, in which nothing moves
+    still: RigidPoses  # one pose, in which nothing moves
 
 
 def _scratch(surface: Surface) -> Scratch:

@@ -14,7 +14,7 @@ from choque._core.tree import WIDTH, block_of, entry_of, level_of
 from choque._core.types import F32, F64, I64, Integer
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import QUERY, turned_hits
-from choque.meshes.poses import Poses
+from choque.meshes.poses import RigidPoses
 from choque.meshes.surface import Surface, box_around, triangle_at
 from choque.meshes.triangles import is_surely_apart, triangles_kind
 
@@ -32,7 +32,7 @@ class Scratch(NamedTuple):
     candidates: I64
 
 
-def meeting_places(one: Surface, two: Surface, poses: Poses, thread_count: int) -> I64:
+def meeting_places(one: Surface, two: Surface, poses: RigidPoses, thread_count: int) -> I64:
     """Return for each pose (k, 2) the places in their trees of two triangles that share a point; −1 if none do."""
     places = np.full((len(poses), 2), -1, np.int64)
     if len(one.rows) and len(two.rows):
@@ -52,7 +52,7 @@ def over_batches(count: int, thread_count: int, task: Callable[[int, int], None]
 
 
 @kernel
-def _meet(first: int, last: int, one: Surface, two: Surface, poses: Poses, places: I64) -> None:
+def _meet(first: int, last: int, one: Surface, two: Surface, poses: RigidPoses, places: I64) -> None:
     size = WIDTH * (one.level_first.size + two.level_first.size)
     scratch = Scratch(
         np.empty((size, 2), np.int64),
@@ -79,7 +79,7 @@ def _meet(first: int, last: int, one: Surface, two: Surface, poses: Poses, place
 
 
 @helper
-def _start(one: Surface, two: Surface, poses: Poses, row: Integer, scratch: Scratch) -> Integer:
+def _start(one: Surface, two: Surface, poses: RigidPoses, row: Integer, scratch: Scratch) -> Integer:
     """Begin the walk of a pose at both roots, and return the depth of the stack."""
     fill_frames(one, two, poses, row, scratch.frames)
     scratch.stack[0, 0] = entry_of(one.level_first.size - 2, 0)
@@ -89,7 +89,7 @@ def _start(one: Surface, two: Surface, poses: Poses, row: Integer, scratch: Scra
 
 @helper
 def _list_near(
-    one: Surface, two: Surface, poses: Poses, row: Integer, depth: Integer, scratch: Scratch
+    one: Surface, two: Surface, poses: RigidPoses, row: Integer, depth: Integer, scratch: Scratch
 ) -> tuple[Integer, Integer]:
     """Walk on through pairs of blocks, the one of the higher level split, to two blocks with pairs that may meet.
 

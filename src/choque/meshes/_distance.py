@@ -14,7 +14,7 @@ from choque._core.vector import Vector, along, cross, dot, scaled, store, subtra
 from choque.meshes._collide import meeting_places, over_batches
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, SIDES, SLAB, box_gaps, turned_gaps
-from choque.meshes.poses import RIGID_TOLERANCE, Poses
+from choque.meshes.poses import RIGID_TOLERANCE, RigidPoses
 from choque.meshes.surface import Surface, box_around, triangle_at
 from choque.meshes.triangles import Triangle, intersection_of
 
@@ -50,7 +50,7 @@ class Answers(NamedTuple):
     two: F64
 
 
-def least_distances(one: Surface, two: Surface, poses: Poses, bound: float, thread_count: int) -> Answers:
+def least_distances(one: Surface, two: Surface, poses: RigidPoses, bound: float, thread_count: int) -> Answers:
     """Return the distance for each pose, infinite where it is more than ``bound``, and where it is.
 
     Poses in which surfaces meet are found first and exactly; the others are measured.
@@ -70,7 +70,7 @@ def least_distances(one: Surface, two: Surface, poses: Poses, bound: float, thre
 
 @kernel
 def _measure(
-    first: int, last: int, one: Surface, two: Surface, poses: Poses, places: I64, limit: float, answers: Answers
+    first: int, last: int, one: Surface, two: Surface, poses: RigidPoses, places: I64, limit: float, answers: Answers
 ) -> None:
     size = WIDTH * (one.level_first.size + two.level_first.size)
     scratch = Scratch(
@@ -105,7 +105,7 @@ def _measure(
 
 
 @helper
-def _walk(one: Surface, two: Surface, poses: Poses, row: Integer, limit: float, scratch: Scratch) -> float:
+def _walk(one: Surface, two: Surface, poses: RigidPoses, row: Integer, limit: float, scratch: Scratch) -> float:
     """Return the least squared distance, or ``limit``; the nearest triangles of the last pose are the first guess."""
     stack, costs, gaps = scratch.stack, scratch.costs, scratch.gaps
     frames, box, query = scratch.frames, scratch.box, scratch.query
@@ -166,10 +166,10 @@ def _walk(one: Surface, two: Surface, poses: Poses, row: Integer, limit: float, 
 
 @helper
 def _compare_blocks(
-    one: Surface, two: Surface, poses: Poses, names: tuple[Integer, Integer, Integer], best: float, scratch: Scratch
+    one: Surface, two: Surface, poses: RigidPoses, at: tuple[Integer, Integer, Integer], best: float, scratch: Scratch
 ) -> float:
     """Measure the triangles of two blocks, and return the least squared distance so far."""
-    row, block, other = names
+    row, block, other = at
     box, query, gaps, way = scratch.box, scratch.query, scratch.gaps, scratch.way
     copy_box(one, 0, block, box)
     fill_query(scratch.frames, 1, box, query)

@@ -13,14 +13,14 @@ from choque._core.tree import WIDTH, block_of, entry_of, level_of
 from choque._core.types import F64, I32, I64, U8, Integer
 from choque._core.vector import Vector, point_of
 from choque.meshes.frames import placed_triangle
-from choque.meshes.poses import Poses
+from choque.meshes.poses import RigidPoses
 from choque.meshes.surface import Surface, float_above, float_below
 from choque.meshes.triangles import Triangle, normal_axis, seen, segment_meets
 
 OUTSIDE, INSIDE, ON = 0, 1, 2
 
 
-def places_of(points: F64, surface: Surface, poses: Poses, row: int, thread_count: int) -> U8:
+def places_of(points: F64, surface: Surface, poses: RigidPoses, row: int, thread_count: int) -> U8:
     """Return `OUTSIDE`, `INSIDE` or `ON` for points (n, 3) and a closed mesh in pose ``row``."""
     answers = np.zeros(len(points), np.uint8)
     if len(surface.rows):
@@ -29,14 +29,16 @@ def places_of(points: F64, surface: Surface, poses: Poses, row: int, thread_coun
 
 
 @kernel
-def _place_points(first: int, last: int, points: F64, surface: Surface, poses: Poses, row: int, answers: U8) -> None:
+def _place_points(
+    first: int, last: int, points: F64, surface: Surface, poses: RigidPoses, row: int, answers: U8
+) -> None:
     stack = np.empty(WIDTH * surface.level_first.size, np.int64)
     for k in range(first, last):
         answers[k] = place_point(point_of(points, k), surface, poses, row, stack)
 
 
 @kernel
-def place_point(point: Vector, surface: Surface, poses: Poses, row: int, stack: I64) -> int:
+def place_point(point: Vector, surface: Surface, poses: RigidPoses, row: int, stack: I64) -> int:
     """Return where a point lies: count the triangles that a ray along z from a point beside it passes.
 
     The ray starts at (x + ε, y + ε², z) for an ε that is smaller than any difference of coordinates, so that it meets
@@ -71,7 +73,7 @@ def place_point(point: Vector, surface: Surface, poses: Poses, row: int, stack: 
 
 @helper
 def _blocks_below(
-    point: Vector, surface: Surface, poses: Poses, row: Integer, place: Integer, is_still: bool
+    point: Vector, surface: Surface, poses: RigidPoses, row: Integer, place: Integer, is_still: bool
 ) -> Integer:
     """Return the bits of the lanes of a block whose boxes the ray along z from a point may meet."""
     hits: Integer = 0
@@ -85,7 +87,7 @@ def _blocks_below(
 
 
 @helper
-def _is_below(point: Vector, surface: Surface, poses: Poses, row: Integer, lane: Integer) -> bool:
+def _is_below(point: Vector, surface: Surface, poses: RigidPoses, row: Integer, lane: Integer) -> bool:
     """Return whether the ray along z from a point may meet the box of a lane in the pose; not for unused lanes."""
     for axis in range(3):
         middle, half = poses.translation[row, axis], 0.0

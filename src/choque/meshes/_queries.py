@@ -18,7 +18,7 @@ from choque.meshes._collide import meeting_places, over_batches
 from choque.meshes._distance import least_distances
 from choque.meshes._inside import INSIDE, place_point
 from choque.meshes._mesh import Mesh, surfaces_of
-from choque.meshes.poses import Poses, as_poses, placed
+from choque.meshes.poses import RigidPoses, as_poses, placed
 from choque.meshes.surface import Surface
 
 SERIAL_POSES = 8  # fewer poses than this are handled by the calling thread
@@ -77,7 +77,7 @@ def collide(a: Mesh, b: Mesh, poses: Any = None, *, solid: bool | None = None, t
         points = (a.part_points, b.part_points)
         rest = np.flatnonzero(~hits)
         inner = np.zeros(len(rest), np.bool_)
-        left = Poses(*(np.ascontiguousarray(part[rest]) for part in where))
+        left = RigidPoses(*(np.ascontiguousarray(part[rest]) for part in where))
         over_batches(len(rest), count, lambda first, last: _nest(first, last, one, two, left, points, inner))
         hits[rest] = inner
     return hits
@@ -137,7 +137,7 @@ def penetration(
     deep = collide(a, b, where, threads=threads)
     depth, direction = np.zeros(len(where)), np.zeros((len(where), 3))
     for row in np.flatnonzero(deep).tolist():
-        here = Poses(where.rotation[row : row + 1], where.translation[row : row + 1])
+        here = RigidPoses(where.rotation[row : row + 1], where.translation[row : row + 1])
         depth[row], direction[row] = _way_out(a, b, here, wanted, threads)
     return Penetrations(depth, direction)
 
@@ -145,7 +145,7 @@ def penetration(
 _SAMPLES = 32  # distances at which the first free place along a direction is looked for
 
 
-def _way_out(a: Mesh, b: Mesh, pose: Poses, tolerance: float, thread_count: int | None) -> tuple[float, Any]:
+def _way_out(a: Mesh, b: Mesh, pose: RigidPoses, tolerance: float, thread_count: int | None) -> tuple[float, Any]:
     lower, upper = a.bounds
     moved = b.vertices[np.unique(b.faces)] @ pose.rotation[0].T + pose.translation[0]
     low, high = moved.min(axis=0), moved.max(axis=0)
@@ -180,10 +180,10 @@ def _way_out(a: Mesh, b: Mesh, pose: Poses, tolerance: float, thread_count: int 
     return best, way
 
 
-def _collide_along(a: Mesh, b: Mesh, pose: Poses, along: Any, steps: Any, thread_count: int | None) -> Any:
+def _collide_along(a: Mesh, b: Mesh, pose: RigidPoses, along: Any, steps: Any, thread_count: int | None) -> Any:
     rotation = np.ascontiguousarray(np.broadcast_to(pose.rotation, (len(steps), 3, 3)))
     translation = pose.translation + np.asarray(steps)[:, None] * np.asarray(along)
-    return collide(a, b, Poses(rotation, translation), threads=thread_count)
+    return collide(a, b, RigidPoses(rotation, translation), threads=thread_count)
 
 
 def _is_solid(a: Mesh, b: Mesh, solid: bool | None) -> bool:
@@ -205,11 +205,11 @@ def _thread_count(requested: int | None, poses: int) -> int:
 
 @kernel
 def _nest(
-    first: int, last: int, one: Surface, two: Surface, poses: Poses, points: tuple[F64, F64], hits: Bools
+    first: int, last: int, one: Surface, two: Surface, poses: RigidPoses, points: tuple[F64, F64], hits: Bools
 ) -> None:
     """Find out for poses without contact whether a part of one mesh lies inside the other."""
     stack = np.empty(WIDTH * max(one.level_first.size, two.level_first.size), np.int64)
-    still = Poses(np.eye(3).reshape(1, 3, 3), np.zeros((1, 3)))
+    still = RigidPoses(np.eye(3).reshape(1, 3, 3), np.zeros((1, 3)))
     own, others = points
     for row in range(first, last):
         for k in range(own.shape[0]):

@@ -17,7 +17,7 @@ from choque._core.pair_keys import pair_key, unpack_pairs
 from choque._core.tree import WIDTH, block_of, entry_of, level_of, push_bits
 from choque._core.types import F32, F64, I32, I64, U8, Integer, Keys
 from choque.meshes.frames import placed_triangle
-from choque.meshes.poses import Poses
+from choque.meshes.poses import RigidPoses
 from choque.meshes.surface import Surface, box_around, float_above, float_below, triangle_at
 from choque.meshes.triangles import (
     are_surely_apart_neighbors,
@@ -41,7 +41,7 @@ class Scratch(NamedTuple):
     candidates: I64
 
 
-def meeting_pairs(one: Surface, two: Surface, pose: Poses, thread_count: int) -> tuple[I32, U8]:
+def meeting_pairs(one: Surface, two: Surface, pose: RigidPoses, thread_count: int) -> tuple[I32, U8]:
     """Return all pairs (m, 2) of faces that meet, sorted, and their kinds (m,)."""
     sink = Sink(len(two.rows), thread_count, None)
     if len(one.rows) and len(two.rows):
@@ -57,7 +57,7 @@ def own_pairs(surface: Surface, thread_count: int) -> tuple[I32, U8]:
     return _unpacked(sink)
 
 
-def shared_segments(one: Surface, two: Surface, pose: Poses, pairs: I32, thread_count: int) -> F64:
+def shared_segments(one: Surface, two: Surface, pose: RigidPoses, pairs: I32, thread_count: int) -> F64:
     """Return the segments (m, 2, 3) that pairs of faces share; NaN where they lie in one plane."""
     segments = np.empty((len(pairs), 6))
     places = []
@@ -91,7 +91,9 @@ def _unpacked(sink: Sink) -> tuple[I32, U8]:
 
 
 @kernel
-def _emit_meeting(first: int, last: int, chunk: Keys, one: Surface, two: Surface, poses: Poses) -> tuple[int, int, int]:
+def _emit_meeting(
+    first: int, last: int, chunk: Keys, one: Surface, two: Surface, poses: RigidPoses
+) -> tuple[int, int, int]:
     """Emission kernel; a unit is a block of triangles of ``two``, which is searched for in the tree of ``one``."""
     scratch = Scratch(
         np.empty(WIDTH * one.level_first.size, np.int64),
@@ -159,7 +161,7 @@ def _key(a: Integer, b: Integer, kind: Integer) -> Integer:
 
 
 @helper
-def _fill_block(one: Surface, two: Surface, poses: Poses, own: Integer, scratch: Scratch) -> None:
+def _fill_block(one: Surface, two: Surface, poses: RigidPoses, own: Integer, scratch: Scratch) -> None:
     """Write the corners of a block of triangles in the pose, their boxes, and as the last row the box around all."""
     boxes = scratch.boxes
     for bound in range(3):
@@ -277,7 +279,7 @@ def _list_own(surface: Surface, own: Integer, depth: Integer, stack: I64, candid
 
 
 @kernel
-def _segments(first: int, last: int, one: Surface, two: Surface, poses: Poses, places: I64, segments: F64) -> None:
+def _segments(first: int, last: int, one: Surface, two: Surface, poses: RigidPoses, places: I64, segments: F64) -> None:
     for row in range(first, last):
         start, end = intersection_of(triangle_at(one, places[row, 0]), placed_triangle(two, poses, 0, places[row, 1]))
         for axis in range(3):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from choque._core.kernel import forceinline, helper
 from choque._core.types import F32, F64, Integer
 from choque.meshes.lanes import LOOSE, MIDDLE, SIDES, SLAB
-from choque.meshes.poses import Poses, placed
+from choque.meshes.poses import RigidPoses, placed
 from choque.meshes.surface import Surface, float_above, float_below, vertex
 from choque.meshes.triangles import Triangle
 
@@ -19,7 +19,7 @@ FRAME = 14  # numbers that describe a frame: a matrix, a shift, what rounding ma
 
 
 @helper
-def fill_frames(one: Surface, two: Surface, poses: Poses, row: Integer, frames: F64) -> None:
+def fill_frames(one: Surface, two: Surface, poses: RigidPoses, row: Integer, frames: F64) -> None:
     """Write to ``frames`` (2, 14) how boxes of the second mesh appear in the first one, and the other way round.
 
     The inverse is that of the matrix as it is, which need not be orthonormal to the last digit.
@@ -97,7 +97,7 @@ def fill_query(frames: F64, target: Integer, box: F64, query: F32) -> None:
 
 
 @forceinline
-def placed_triangle(surface: Surface, poses: Poses, row: Integer, place: Integer) -> Triangle:
+def placed_triangle(surface: Surface, poses: RigidPoses, row: Integer, place: Integer) -> Triangle:
     """Return the triangle at a place of the tree, in pose ``row``."""
     return (
         placed(poses.rotation, poses.translation, row, vertex(surface, place, 0)),

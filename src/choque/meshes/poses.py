@@ -15,7 +15,7 @@ from choque.errors import InvalidInput
 RIGID_TOLERANCE = 1e-4  # largest accepted error of the dot products of the axes of a rotation
 
 
-class Poses(NamedTuple):
+class RigidPoses(NamedTuple):
     """Poses as arrays: rotations (k, 3, 3) and translations (k, 3)."""
 
     rotation: F64
@@ -25,14 +25,14 @@ class Poses(NamedTuple):
         return len(self.rotation)
 
 
-def as_poses(given: Any, name: str = "poses") -> Poses:
+def as_poses(given: Any, name: str = "poses") -> RigidPoses:
     """Return rigid poses from matrices (k, 4, 4) or (4, 4), or from a pair of rotations and translations.
 
     None is the identity. Scale, shear, mirrors and projections are refused by name.
     """
     if given is None:
-        return Poses(np.eye(3)[None], np.zeros((1, 3)))
-    if isinstance(given, Poses):
+        return RigidPoses(np.eye(3)[None], np.zeros((1, 3)))
+    if isinstance(given, RigidPoses):
         return given
     if isinstance(given, tuple) and len(given) == 2:
         rotation = check.floats(given[0], f"The rotation of {name}").astype(np.float64)
@@ -72,10 +72,10 @@ def as_poses(given: Any, name: str = "poses") -> Poses:
         check.finite(rotation, f"the rotations of {name}")
         check.finite(translation, f"the translations of {name}")
         _refuse(rotation, name)
-    return Poses(rotation, translation)
+    return RigidPoses(rotation, translation)
 
 
-def one_pose(given: Any) -> Poses:
+def one_pose(given: Any) -> RigidPoses:
     """Return the one rigid pose in what was given as ``pose``."""
     pose = as_poses(given, "pose")
     if len(pose) != 1:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from choque.meshes import Mesh
 
 
-class Pieces(NamedTuple):
+class NearTriangles(NamedTuple):
     """Triangles of meshes near other shapes."""
 
     pair: Rows  # (m,): the row of the pair that each belongs to, ascending
@@ -45,7 +45,7 @@ def local_boxes(shapes: Shapes, meshes: Rows, lower: Floats, upper: Floats) -> F
     return np.concatenate((around - reach, around + reach), axis=1)
 
 
-def pieces_near(shapes: Shapes, meshes: Rows, boxes: F64, thread_count: int) -> Pieces:
+def pieces_near(shapes: Shapes, meshes: Rows, boxes: F64, thread_count: int) -> NearTriangles:
     """Return the triangles of the shape ``meshes[k]`` near the box ``boxes[k]`` (6,), in its frame, for all k."""
     parts = []
     for mesh in np.unique(meshes).tolist():
@@ -54,7 +54,7 @@ def pieces_near(shapes: Shapes, meshes: Rows, boxes: F64, thread_count: int) -> 
         parts.append(np.stack((rows[found[:, 0]], found[:, 1]), axis=1))
     both = np.concatenate([*parts, np.empty((0, 2), np.int64)])
     both = both[np.lexsort((both[:, 1], both[:, 0]))]
-    return Pieces(both[:, 0], both[:, 1])
+    return NearTriangles(both[:, 0], both[:, 1])
 
 
 def corners_of(shapes: Shapes, meshes: Rows, faces: Rows) -> F64:

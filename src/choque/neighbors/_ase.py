@@ -13,7 +13,7 @@ from choque._core.types import I64
 from choque.errors import InvalidInput
 from choque.neighbors import _find
 from choque.neighbors._cells import Cells, check_cells
-from choque.neighbors.lists import Lists
+from choque.neighbors.lists import NearLists
 from choque.neighbors.search import ALL, FULL, Group, Pass, prepare
 
 SYMBOLS = (  # noqa: SIM905
@@ -77,7 +77,7 @@ def _attribute(atoms: Any, name: str) -> Any:
 
 def _search_kinds(
     group: Group, kinds: I64, cutoffs: Mapping[Any, float], cells: Cells, part: int, letters: str
-) -> Lists:
+) -> NearLists:
     """Search kind by kind: each two kinds have a cut-off of their own."""
     members = {int(kind): group.take(np.flatnonzero(kinds == kind)) for kind in np.unique(kinds)}
     thread_count = resolve_count(None, len(kinds))

@@ -18,7 +18,7 @@ from choque._core.threads import resolve_count
 from choque._core.types import F64, I64, Bools, Integer
 from choque.errors import InvalidInput
 from choque.neighbors._cells import Cells, check_cells, check_cells_away, check_image_count, margins, wrap_points
-from choque.neighbors.lists import Lists, empty_lists, offsets_of, write
+from choque.neighbors.lists import NearLists, empty_lists, offsets_of, write
 from choque.neighbors.search import ALL, FULL, HALF, Group, Pass, count_pass, fill_pass, is_kept, prepare, step_between
 
 LETTERS = "ijSdDP"
@@ -125,7 +125,7 @@ class Task(NamedTuple):
     part: int
 
 
-def search(task: Task, wanted: str, thread_count: int) -> tuple[I64, Lists]:
+def search(task: Task, wanted: str, thread_count: int) -> tuple[I64, NearLists]:
     """Return offsets (n + 1,) and the arrays whose letters are ``wanted``."""
     near, starts = task.near, task.starts
     sizes = np.diff(starts)
@@ -144,7 +144,7 @@ def search(task: Task, wanted: str, thread_count: int) -> tuple[I64, Lists]:
 
 def gather(
     passes: list[Pass], visit: Callable[..., None] | None, count: int, wanted: str, thread_count: int
-) -> tuple[I64, Lists]:
+) -> tuple[I64, NearLists]:
     """Count the neighbours of ``count`` points by all passes, then write them; return offsets and arrays.
 
     ``visit`` handles small systems.
@@ -190,7 +190,7 @@ def _size_classes(group: Group, largest: float) -> list[Group]:
     return [group.take(np.flatnonzero(classes == each)) for each in np.unique(classes)]
 
 
-def answer(lists: Lists, letters: str, dimension: int, like: Any = None) -> Any:
+def answer(lists: NearLists, letters: str, dimension: int, like: Any = None) -> Any:
     """Return the arrays of these letters, as ``like`` asks for."""
     found: dict[str, NDArray[Any]] = {"i": lists.i, "j": lists.j, "d": lists.distance}
     found |= {"S": lists.shift[:, :dimension], "D": lists.vector[:, :dimension]}
@@ -285,7 +285,7 @@ def prepare_small(group: Group, starts: I64, rows: I64, cells: Cells, reach: flo
 
 
 def visit_small(
-    systems: Systems, cutoff: float, part: int, cursor: I64, lists: Lists | None, thread_count: int
+    systems: Systems, cutoff: float, part: int, cursor: I64, lists: NearLists | None, thread_count: int
 ) -> None:
     """Add the number of neighbours of every point to ``cursor`` (n,), and write them from there on to ``lists``."""
     is_filling = lists is not None
@@ -305,7 +305,7 @@ def _moves(systems: Any, system: Integer, i: Integer, j: Integer, axis: Integer)
 
 @kernel
 def _visit(
-    first: int, last: int, systems: Systems, cutoff: float, part: int, cursor: Any, lists: Lists, is_filling: bool
+    first: int, last: int, systems: Systems, cutoff: float, part: int, cursor: Any, lists: NearLists, is_filling: bool
 ) -> None:
     """Count the neighbours of the points of some systems, or write them."""
     position, radius, whole = systems.group.position, systems.group.radius, systems.whole

@@ -13,7 +13,7 @@ from choque._core.types import F64, I32, I64, Bools
 from choque.errors import InvalidInput
 from choque.neighbors._cells import Cells, check_cells
 from choque.neighbors._find import Task, answer, check_batch, check_group, check_quantities, check_reach, search
-from choque.neighbors.lists import Lists, empty_lists, offsets_of, write
+from choque.neighbors.lists import NearLists, empty_lists, offsets_of, write
 from choque.neighbors.search import FULL, HALF, step_between
 
 
@@ -181,13 +181,13 @@ class Neighbors:
         rounding = 64 * np.finfo(np.float64).eps * max(np.abs(position).max(), np.abs(self._built).max())
         return bool(moved + rounding < self._skin / 2)
 
-    def _visit(self, thread_count: int, cells: Cells, cursor: I64, lists: Lists, is_filling: bool) -> None:
+    def _visit(self, thread_count: int, cells: Cells, cursor: I64, lists: NearLists, is_filling: bool) -> None:
         state = State(self._candidates, self._position, cells.vectors[0], self._cutoff)
         threads.over_ranges(_select, len(self._position), thread_count, state, cursor, lists, is_filling)
 
 
 @kernel
-def _select(first: int, last: int, state: State, cursor: Any, lists: Lists, is_filling: bool) -> None:
+def _select(first: int, last: int, state: State, cursor: Any, lists: NearLists, is_filling: bool) -> None:
     """Count the candidates of some points that are neighbours now, or write them."""
     kept, position = state.candidates, state.position
     for i in range(first, last):

@@ -12,7 +12,7 @@ from choque._core.kernel import forceinline
 from choque._core.types import F64, I32, I64, Integer
 
 
-class Lists(NamedTuple):
+class NearLists(NamedTuple):
     """Neighbours, a row for each, in the order of the points; arrays that are not wanted are empty."""
 
     i: I32
@@ -22,10 +22,10 @@ class Lists(NamedTuple):
     vector: F64
 
 
-def empty_lists(count: int, wanted: str) -> Lists:
+def empty_lists(count: int, wanted: str) -> NearLists:
     """Return arrays for ``count`` neighbours; those whose letter is not ``wanted`` are empty."""
     size = {letter: count if letter in wanted else 0 for letter in "ijSdD"}
-    return Lists(
+    return NearLists(
         memory.empty(size["i"], np.int32),
         memory.empty(size["j"], np.int32),
         memory.empty((size["S"], 3), np.int32),

@@ -25,7 +25,7 @@ from choque._core.pair_keys import key_first, key_second
 from choque._core.point_lanes import near_eight, near_eight_by_axis
 from choque._core.types import F64, I32, I64, Integer, Keys
 from choque.neighbors._cells import Cells, Images, images_of, points_in
-from choque.neighbors.lists import Lists, write
+from choque.neighbors.lists import NearLists, write
 
 AHEAD = 4  # points ahead at which the lists to write are asked for: their order is not that of the cells
 LISTED = 1_024  # candidates of a point that are listed before they are decided: a loop without surprises is faster
@@ -154,7 +154,7 @@ def count_pass(one: Pass, counts: I64, thread_count: int) -> int:
     return _over_rows(one, thread_count, lambda rows: _count(rows, one.owners, one.points, one.rule, counts))
 
 
-def fill_pass(one: Pass, cursor: I64, lists: Lists, thread_count: int) -> None:
+def fill_pass(one: Pass, cursor: I64, lists: NearLists, thread_count: int) -> None:
     """Write the neighbours of every point of a pass from ``cursor`` (n,) on, and advance it."""
     _over_rows(one, thread_count, lambda rows: _fill(rows, one.owners, one.points, one.rule, cursor, lists))
 
@@ -338,7 +338,7 @@ def _count(rows: Any, owners: Points, points: Points, rule: Rule, counts: Any) -
 
 
 @kernel
-def _fill(rows: Any, owners: Points, points: Points, rule: Rule, cursor: Any, lists: Lists) -> int:
+def _fill(rows: Any, owners: Points, points: Points, rule: Rule, cursor: Any, lists: NearLists) -> int:
     """Write the neighbours of the points in these rows. Return how many there are.
 
     Where nothing but names is wanted, candidates that are surely near need no distance.

@@ -27,7 +27,9 @@ WORLD_SETTINGS = ("broad", "bounds", "narrow", "response", "response_options", "
 BodyGenerator: TypeAlias = Callable[..., BodyColumns]
 Registered = TypeVar("Registered", bound=BodyGenerator)
 
-GENERATORS: Generators[BodyGenerator] = Generators("generator of bodies", group="choque.body_scenes")
+GENERATORS: Generators[BodyGenerator] = Generators(
+    "generator of bodies", group="choque.body_scenes", listed_by="choque scenes"
+)
 """The generators by name: functions that packages name in entry points, or `body_generator` registers."""
 
 ASIDE = 28.0  # yaw of the camera of a generated scene [degrees]: of a box or a row two sides are seen

@@ -25,7 +25,7 @@ class Motion(Protocol):
 Generator: TypeAlias = Callable[..., Motion]
 Registered = TypeVar("Registered", bound=Generator)
 
-GENERATORS: Generators[Generator] = Generators("scene", group="choque.box_scenes")
+GENERATORS: Generators[Generator] = Generators("scene", group="choque.box_scenes", listed_by="choque scenes")
 """The generators by name: functions that packages name in entry points, or `generator` registers."""
 
 

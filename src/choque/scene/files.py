@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 
 from choque._core import check
 from choque._core.registry import Registry
-from choque.errors import InvalidInput, UnknownName, UnreadableFile
+from choque.errors import InvalidInput, UnknownName, UnreadableFile, suggestion
 from choque.files.box_arrays import FrameStore
 from choque.files.boxes import open_boxes, write_frames
 from choque.files.boxes import read_boxes as read_box_arrays
@@ -91,7 +90,7 @@ def describe(name: str) -> str:
             return generators.summary(name)
     if name in names("built-in"):
         return find_bodies(name).summary
-    raise UnknownName("scene", str(name), [name for sort in SORTS for name in names(sort)])
+    raise UnknownName("scene", str(name), [name for sort in SORTS for name in names(sort)], "choque scenes")
 
 
 def find_bodies(
@@ -194,15 +193,13 @@ def _found(path: Path) -> Path:
 
 
 def _hint(word: str, built_in: Iterable[str]) -> str:
-    """Return the nearest name to a word that is neither a file nor a name, or else all names."""
+    """Return the nearest names to a word that is neither a file nor a name; those of generators get a number."""
     name, colon, number = word.partition(":")
     generators = body_scene.GENERATORS.names()
-    near = difflib.get_close_matches(name, generators if colon else [*built_in, *generators], n=1)
-    if not near:
-        listed, made = ", ".join(sorted(built_in)), ", ".join(generators)
-        return f"Built in are {listed}; generators, as in mixed-box:1000, are {made}."
-    meant = f"{near[0]}:{number or 1000}" if near[0] in generators else near[0]
-    return f"Did you mean {meant!r}?"
+    known = generators if colon else [*built_in, *generators]
+    return suggestion(
+        name, known, "choque scenes", lambda each: f"{each}:{number or 1000}" if each in generators else each
+    )
 
 
 def _exists(path: Path) -> bool:

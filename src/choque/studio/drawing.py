@@ -31,7 +31,7 @@ from choque.studio.page.entries import entry_of, find_view
 from choque.studio.page.points import PointsView
 from choque.studio.page.stage import FRAMES_A_SECOND
 from choque.studio.png import png_bytes
-from choque.studio.request import KINDS, FilmRequest, PictureRequest, Request
+from choque.studio.request import KINDS, DrawingRequest, FilmRequest, PictureRequest
 from choque.studio.stage.extents import typical_size
 from choque.studio.stage.graphics import check_size
 from choque.studio.viewpoint import Viewpoint
@@ -213,7 +213,7 @@ def _draw_volumes(path: Path, things: Sequence[str], request: PictureRequest) ->
     return f"{pair.parts[0].source.name} and {pair.parts[1].source.name}, which {collide}"
 
 
-def _points_view(things: Sequence[str], request: Request) -> PointsView:
+def _points_view(things: Sequence[str], request: DrawingRequest) -> PointsView:
     """Return the view of a crowd or of neighbours."""
     view = find_view(things, parameters=request.parameters)
     assert isinstance(view, PointsView)

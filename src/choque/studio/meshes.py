@@ -19,7 +19,7 @@ NOSE, TAIL, FINS, FLAME = (205, 38, 38), (110, 114, 122), (45, 84, 190), (255, 1
 Color = tuple[int, int, int]
 
 
-class Mesh(NamedTuple):
+class DrawnMesh(NamedTuple):
     """Points (v, 3), triangles (t, 3) counter-clockwise from outside, and unit normals (v, 3), None for sharp edges."""
 
     points: NDArray[np.float32]
@@ -32,24 +32,24 @@ class Mesh(NamedTuple):
         return self.normals is None
 
 
-def ball(definition: int) -> Mesh:
+def ball(definition: int) -> DrawnMesh:
     """Make a sphere of radius 1 with ``definition`` latitudes and twice as many longitudes."""
     outline = _half_circle(np.linspace(-np.pi / 2, np.pi / 2, definition + 1))
     return revolved(outline, 2 * definition, outline)
 
 
-def cap(definition: int) -> Mesh:
+def cap(definition: int) -> DrawnMesh:
     """Make the half of a sphere of radius 1 above z = 0."""
     outline = _half_circle(np.linspace(0.0, np.pi / 2, max(definition // 2, 2) + 1))
     return revolved(outline, 2 * definition, outline)
 
 
-def tube(definition: int) -> Mesh:
+def tube(definition: int) -> DrawnMesh:
     """Make the side of a cylinder of radius 1 from z = −1/2 to 1/2."""
     return revolved(np.array([[1.0, -0.5], [1.0, 0.5]]), 2 * definition)
 
 
-def capsule(ratio: float, definition: int) -> Mesh:
+def capsule(ratio: float, definition: int) -> DrawnMesh:
     """Make a capsule of radius 1 along z whose cylinder has the length ``ratio``."""
     half = max(definition // 2, 2) if definition > 2 else 1
     shift = np.array([0.0, ratio / 2])
@@ -58,20 +58,20 @@ def capsule(ratio: float, definition: int) -> Mesh:
     return revolved(np.concatenate((bottom - shift, top + shift)), 2 * definition, np.concatenate((bottom, top)))
 
 
-def cube() -> Mesh:
+def cube() -> DrawnMesh:
     """Make a cube of edge 1 around the origin."""
     corners = np.array([[(corner >> axis & 1) - 0.5 for axis in range(3)] for corner in range(8)], np.float32)
     quads = ((0, 4, 6, 2), (1, 3, 7, 5), (0, 1, 5, 4), (2, 6, 7, 3), (0, 2, 3, 1), (4, 5, 7, 6))
-    return Mesh(corners, _halved(quads))
+    return DrawnMesh(corners, _halved(quads))
 
 
-def square() -> Mesh:
+def square() -> DrawnMesh:
     """Make a square of edge 1 at y = 0 that faces up."""
     corners = np.array([[-0.5, 0, -0.5], [-0.5, 0, 0.5], [0.5, 0, 0.5], [0.5, 0, -0.5]], np.float32)
-    return Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]], np.uint32))
+    return DrawnMesh(corners, np.array([[0, 1, 2], [0, 2, 3]], np.uint32))
 
 
-def rocket(definition: int) -> list[tuple[Mesh, Color | None]]:
+def rocket(definition: int) -> list[tuple[DrawnMesh, Color | None]]:
     """Make the parts of a rocket of radius 1 from z = 1 to −1, where its nose is, with their colours.
 
     A scene makes it stand upright by 90 degrees about x, which turns its nose up. The colour None is that of the body.
@@ -91,7 +91,7 @@ def rocket(definition: int) -> list[tuple[Mesh, Color | None]]:
     return [(_upside_down(mesh), color) for mesh, color in parts]
 
 
-def revolved(profile: NDArray[np.float64], around: int, normals: NDArray[np.float64] | None = None) -> Mesh:
+def revolved(profile: NDArray[np.float64], around: int, normals: NDArray[np.float64] | None = None) -> DrawnMesh:
     """Revolve a ``profile`` of (radius, z), from bottom to top, about the z axis in ``around`` steps.
 
     ``normals`` are those of the profile; None for the perpendiculars of the mean direction at each point.
@@ -106,7 +106,7 @@ def revolved(profile: NDArray[np.float64], around: int, normals: NDArray[np.floa
     corners = points[triangles].astype(np.float64)
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     across = _perpendicular(profile) if normals is None else normals
-    return Mesh(points, triangles[area > 1e-12].astype(np.uint32), _around(across, angle))
+    return DrawnMesh(points, triangles[area > 1e-12].astype(np.uint32), _around(across, angle))
 
 
 def _half_circle(latitude: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -129,7 +129,7 @@ def _perpendicular(profile: NDArray[np.float64]) -> NDArray[np.float64]:
     return across
 
 
-def _fins() -> Mesh:
+def _fins() -> DrawnMesh:
     """Four fins around the tail."""
     outline = np.array([[0.45, -0.35], [1.0, -0.80], [1.0, -1.05], [0.45, -0.86]])
     quads = ((3, 2, 1, 0), (4, 5, 6, 7), *((k, (k + 1) % 4, 4 + (k + 1) % 4, 4 + k) for k in range(4)))
@@ -140,7 +140,7 @@ def _fins() -> Mesh:
         face = np.column_stack((outline[:, :1] * side, outline[:, 1]))
         points += [face - across, face + across]
     triangles = np.concatenate([_halved(quads) + 8 * quarter for quarter in range(4)])
-    return Mesh(np.concatenate(points).astype(np.float32), triangles.astype(np.uint32))
+    return DrawnMesh(np.concatenate(points).astype(np.float32), triangles.astype(np.uint32))
 
 
 def _halved(quads: tuple[tuple[int, ...], ...]) -> NDArray[np.uint32]:
@@ -148,7 +148,7 @@ def _halved(quads: tuple[tuple[int, ...], ...]) -> NDArray[np.uint32]:
     return np.array([half for a, b, c, d in quads for half in ((a, b, c), (a, c, d))], np.uint32)
 
 
-def _upside_down(mesh: Mesh) -> Mesh:
+def _upside_down(mesh: DrawnMesh) -> DrawnMesh:
     """Rotate by 180 degrees about x."""
     over = np.array([1, -1, -1], np.float32)
     return mesh._replace(points=mesh.points * over, normals=None if mesh.normals is None else mesh.normals * over)

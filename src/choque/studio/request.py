@@ -44,7 +44,7 @@ APPLIES_TO: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class DrawingRequest:
     """Options that pictures and films share.
 
     Attributes
@@ -79,7 +79,7 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PictureRequest(Request):
+class PictureRequest(DrawingRequest):
     """Options of a picture."""
 
     frame: int = 0
@@ -89,7 +89,7 @@ class PictureRequest(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilmRequest(Request):
+class FilmRequest(DrawingRequest):
     """Options of a film; volumes have one more parameter, ``to``, the final position of the second one."""
 
     seconds: float | None = None

@@ -15,7 +15,7 @@ from choque.bounds import Boxes
 from choque.testing import oracle, scenes
 from choque.testing._mirror import Mirror
 from choque.testing._subject import Subject, Trial, broad_phase_check, scene_of
-from choque.testing.scenes import FloatName, Scene
+from choque.testing.scenes import FloatName, NamedBoxes
 
 COUNT = 80  # bodies under a filter
 FLOATS: tuple[FloatName, ...] = ("float32", "float64")
@@ -23,7 +23,7 @@ REFERENCE = {10_000: 11_811, 100_000: 1_144_045}  # boxes of the reference scene
 
 
 @cache
-def scene(name: str, dimension: int, dtype: FloatName, count: int) -> Scene:
+def scene(name: str, dimension: int, dtype: FloatName, count: int) -> NamedBoxes:
     """The scene, made once for all methods that are checked in one process."""
     return scenes.make(name, dimension=dimension, dtype=dtype, count=count)
 

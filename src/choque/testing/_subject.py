@@ -13,7 +13,7 @@ from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase, Index, create
 from choque.errors import ChoqueError, InvalidInput
-from choque.testing.scenes import Scene
+from choque.testing.scenes import NamedBoxes
 
 Factory: TypeAlias = str | type[Index] | Callable[..., BroadPhase]
 """A registered name, a subclass of `Index`, or a function ``(bounds, **options) -> BroadPhase``."""
@@ -54,7 +54,7 @@ class Subject:
             return create(factory, bounds, **chosen)
         return cast("Callable[..., BroadPhase]", factory)(bounds, **chosen)
 
-    def trial(self, scene: Scene, **settings: Any) -> Trial:
+    def trial(self, scene: NamedBoxes, **settings: Any) -> Trial:
         """Return a trial on ``scene`` with these ``settings``."""
         return Trial(self, scene, settings)
 
@@ -64,7 +64,7 @@ class Trial:
     """A subject on one scene with some settings; used as a context manager, it explains errors raised in it."""
 
     subject: Subject
-    scene: Scene
+    scene: NamedBoxes
     settings: dict[str, Any]
     moment: str = ""  # where in the trial it is, such as "frame 7, after remove"
 
@@ -133,9 +133,9 @@ class Trial:
         )
 
 
-def scene_of(name: str, lower: Floats, upper: Floats) -> Scene:
+def scene_of(name: str, lower: Floats, upper: Floats) -> NamedBoxes:
     """Return a scene of a check's own, which is reproduced only by running the check."""
-    return Scene(name, lower, upper, "those that the check makes")
+    return NamedBoxes(name, lower, upper, "those that the check makes")
 
 
 def _brief(value: Any) -> str:

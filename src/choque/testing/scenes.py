@@ -29,7 +29,7 @@ GENERATED = (
 
 
 @dataclass(frozen=True)
-class Scene:
+class NamedBoxes:
     """Boxes with a name, and the expression that makes them again."""
 
     name: str
@@ -69,7 +69,7 @@ def names() -> list[str]:
     return sorted([*GENERATED, *EDGE_CASES])
 
 
-def make(name: str, *, dimension: int = 3, dtype: FloatName = "float64", count: int = 60, seed: int = 0) -> Scene:
+def make(name: str, *, dimension: int = 3, dtype: FloatName = "float64", count: int = 60, seed: int = 0) -> NamedBoxes:
     """Return the scene ``name`` of about ``count`` boxes; some edge cases have only one or two."""
     arguments = f"{name!r}, dimension={dimension}, dtype={dtype!r}, count={count}, seed={seed}"
     if name in GENERATED:
@@ -80,7 +80,7 @@ def make(name: str, *, dimension: int = 3, dtype: FloatName = "float64", count: 
         lower, upper = (np.ascontiguousarray(corner, dtype) for corner in corners)
     else:
         raise UnknownName("scene of the suite", name, names())
-    return Scene(name, lower, upper, f"choque.testing.scenes.make({arguments})")
+    return NamedBoxes(name, lower, upper, f"choque.testing.scenes.make({arguments})")
 
 
 def _empty(canvas: Canvas) -> Corners:

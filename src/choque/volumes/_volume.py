@@ -19,7 +19,7 @@ from choque.volumes.collision import Overlap
 from choque.volumes.keys import AXES
 
 if TYPE_CHECKING:
-    from choque.files.meshes import Mesh
+    from choque.files.meshes import MeshArrays
 
 
 class Volume:
@@ -65,7 +65,7 @@ class Volume:
     @classmethod
     def from_mesh(
         cls,
-        mesh: str | os.PathLike[str] | Mesh | tuple[ArrayLike, ArrayLike],
+        mesh: str | os.PathLike[str] | MeshArrays | tuple[ArrayLike, ArrayLike],
         *,
         like: Volume | None = None,
         voxels_per_unit: float | None = None,
@@ -371,7 +371,7 @@ class Volume:
             part of the turned volume is lost, and it grows by less than a voxel. A volume without thin parts needs it
             as well where a "no" of `collides` must hold.
         """
-        motion = turning.Motion(turning.rotation_matrix(rotation), self._pivot(about))
+        motion = turning.TurnAbout(turning.rotation_matrix(rotation), self._pivot(about))
         return self._with(turning.resample(self.model, self.lattice, self.lattice, motion, conservative=conservative))
 
     def resampled(
@@ -385,7 +385,7 @@ class Volume:
         if (like is None) == (spacing is None):
             raise InvalidInput("The new voxels are not determined; give either like=volume or spacing=.")
         target = lattice_of(like) if like is not None else Lattice.make(spacing, self.lattice.origin)  # type: ignore[arg-type]
-        still = turning.Motion(np.eye(3), np.zeros(3))
+        still = turning.TurnAbout(np.eye(3), np.zeros(3))
         return Volume(turning.resample(self.model, self.lattice, target, still, conservative=conservative), target)
 
     def dilated(self, voxels: int = 1, *, shape: str = "cube") -> Volume:

@@ -37,7 +37,7 @@ def rotation_matrix(rotation: ArrayLike) -> F64:
     return given
 
 
-class Motion(NamedTuple):
+class TurnAbout(NamedTuple):
     """A rotation about a point [world]: x becomes ``matrix @ (x - pivot) + pivot``."""
 
     matrix: F64
@@ -45,7 +45,7 @@ class Motion(NamedTuple):
 
 
 def resample(
-    model: ExtremeVertices, lattice: Lattice, target: Lattice, motion: Motion, *, conservative: bool = False
+    model: ExtremeVertices, lattice: Lattice, target: Lattice, motion: TurnAbout, *, conservative: bool = False
 ) -> ExtremeVertices:
     """Return a model of ``lattice`` after a motion, in voxels of ``target``.
 

@@ -16,14 +16,14 @@ from choque._core.kernel import helper, kernel
 from choque._core.parts import parts_of
 from choque._core.types import F64, I32, I64, U8, Bools
 from choque.errors import InvalidInput
-from choque.files.meshes import Mesh, check_mesh, number_rows, read_mesh
+from choque.files.meshes import MeshArrays, check_mesh, number_rows, read_mesh
 from choque.volumes._lattice import MAX_DISTANCE, Lattice, check_cells
 from choque.volumes._model import ExtremeVertices
 
 FILLS = ("solid", "surface")
 
 
-def as_mesh(mesh: str | os.PathLike[str] | Mesh | tuple[ArrayLike, ArrayLike]) -> Mesh:
+def as_mesh(mesh: str | os.PathLike[str] | MeshArrays | tuple[ArrayLike, ArrayLike]) -> MeshArrays:
     """Return a mesh from the path of a file, or from vertices (n, 3) and faces (m, 3)."""
     if isinstance(mesh, (str, os.PathLike)):
         return read_mesh(mesh)
@@ -37,7 +37,7 @@ def as_mesh(mesh: str | os.PathLike[str] | Mesh | tuple[ArrayLike, ArrayLike]) -
 
 
 def voxelise_mesh(
-    mesh: str | os.PathLike[str] | Mesh | tuple[ArrayLike, ArrayLike],
+    mesh: str | os.PathLike[str] | MeshArrays | tuple[ArrayLike, ArrayLike],
     lattice: Lattice,
     *,
     fill: str = "solid",
@@ -84,7 +84,7 @@ def voxelise_mesh(
     return ExtremeVertices.from_mask(mask.view(np.bool_), offset=tuple(first.tolist()))
 
 
-def check_closed(mesh: Mesh) -> None:
+def check_closed(mesh: MeshArrays) -> None:
     """Raise `InvalidInput` for a mesh with holes: every edge must belong to an even number of triangles."""
     faces, vertex_count = welded(mesh)
     _, counts = np.unique(_edges(faces[_are_whole(faces)], vertex_count), return_counts=True)
@@ -96,7 +96,7 @@ def check_closed(mesh: Mesh) -> None:
         )
 
 
-def welded(mesh: Mesh) -> tuple[I64, int]:
+def welded(mesh: MeshArrays) -> tuple[I64, int]:
     """Return the faces (m, 3) with vertices at the same place as one, and the number of places."""
     points, place = number_rows(mesh.vertices)
     return place[mesh.faces], len(points)
@@ -180,7 +180,7 @@ def _side_sorted(start: F64, stop: F64, x: float, y: float) -> int:
     return 1
 
 
-def solid_cells(mesh: Mesh, corners: Corners, mask: U8) -> None:
+def solid_cells(mesh: MeshArrays, corners: Corners, mask: U8) -> None:
     """Set the cells whose centres are inside a closed mesh, by the winding number of each of its shells.
 
     A shell is what hangs together by shared vertices. A point is inside a shell if its winding number is not 0 or, for
@@ -211,7 +211,7 @@ class _Shells(NamedTuple):
     is_oriented: Bools  # whether the triangles of a shell run along each edge as often forward as backward
 
     @classmethod
-    def of(cls, mesh: Mesh) -> _Shells:
+    def of(cls, mesh: MeshArrays) -> _Shells:
         """Find the shells of a mesh; vertices at the same place are one."""
         faces, vertex_count = welded(mesh)
         roots, numbers = np.unique(parts_of(faces, vertex_count)[faces[:, 0]], return_inverse=True)

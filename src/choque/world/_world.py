@@ -128,7 +128,7 @@ class World(Population, Queries):
             response_options=dict(response_options or {}),
         )
         self._gate, self._before = Gate(), Before()
-        self._engage(settings.on_device().checked())
+        self._engage(settings.on_device().checked(World))
         self._resume(Bodies.none(np.dtype(self.settings.dtype)), Identities.first(0), 0, 0.0)
 
     def __repr__(self) -> str:
@@ -393,11 +393,11 @@ class World(Population, Queries):
             settings = replace(settings, response=response, response_options={})
         if response_options is not None:
             settings = replace(settings, response_options=dict(response_options))
-        self._engage(settings.checked())
+        self._engage(settings.checked(self.switch))
 
     def shadow(self, broad: str, *, bounds: str | None = None, **broad_options: Any) -> Detection:
         """Return a second detection with other methods, for the same bodies; it does not affect this world."""
-        return Detection(self.settings.changed(broad, bounds, None, broad_options))
+        return Detection(self.settings.changed(broad, bounds, None, broad_options).checked(self.shadow))
 
     @one_thread
     def copy(self) -> Self:

@@ -46,14 +46,14 @@ class Bodies(ColumnTable):
     surface_velocity
         (n, 3): how fast the surface moves along the body, as that of a conveyor does; by ``soft-step`` [unit/s].
     linear_damping, angular_damping
-        (n,): which part of the velocity and of the spin is lost in a second, for small ones; by ``soft-step`` [1/s].
+        (n,): the share of the velocity and of the spin that is lost in a second, while small; by ``soft-step`` [1/s].
     static
         (n,) bool: infinite mass; the body still moves with its own velocity.
     bullet, sensor
-        (n,) bool: does not pass through moving bodies either, however fast; is not touched by anything. By
+        (n,) bool: a bullet does not pass through moving bodies either, however fast; a sensor touches nothing. By
         ``soft-step``.
     locked
-        (n, 6) bool: moves not along x, y, z of the world, and turns not about x, y, z; by ``soft-step``.
+        (n, 6) bool: does not move along x, y, z of the world, and does not turn about x, y, z; by ``soft-step``.
     group, mask
         (n,) uint32: two bodies meet if each is in a group, a bit, that the mask of the other has.
     size, hull
@@ -171,7 +171,7 @@ def _hash_words(words: Any, seed: np.uint64) -> Any:
 
 @helper
 def _stir(value: np.uint64) -> Any:
-    """Rotate the word by half its bits, so that multiplication reaches all of them."""
+    """Rotate the word by about half its bits, so that multiplication reaches all of them."""
     return (value << np.uint64(31)) | (value >> np.uint64(33))
 
 

@@ -3,9 +3,12 @@
 A step detects contacts at its start, so a fast body could end it behind a thin one. After the bodies have moved, the
 time of impact of the fast ones with static bodies, and of bullets with all bodies, is found by conservative
 advancement (`choque.narrow.time_of_impact`). Bodies that meet stay where they touch for the rest of the step and keep
-their velocities, which the next step resolves. Bodies that touch at the start of the step are left to the solver, but
-for a small sphere at the centre of the fast one, which must not pass either. Where that sphere touches too, as after a
-hit on a corner, which makes a body spin and leaves its centre fast, the centre comes half as near as it would touch.
+their velocities, which the next step resolves.
+
+Bodies that touch at the start of the step are left to the solver, which may let a fast body through. So a small sphere
+at its centre (`CORE`) is tested instead of it, and it stops where that sphere touches. If the sphere touches at the
+start, too, as after a hit on a corner that makes a body spin while its centre stays fast, the body stops half way to
+where its centre (`CENTRE`) would touch.
 """
 
 from __future__ import annotations
@@ -30,9 +33,8 @@ from choque.world.bodies import Bodies
 from choque.world.bounds import box_bounds
 
 FAST = 0.5  # a body is fast that moves farther in a step than this part of half its least extent
-CORE = 0.25  # the radius of that sphere, as a part of half the least extent of the body
-
-CENTRE = 1e-3  # the radius of what stands for the centre, as a part of the same
+CORE = 0.25  # the radius of the sphere that stands for a body, as a part of half its least extent
+CENTRE = 1e-3  # the radius of the sphere that stands for its centre, as a part of the same
 
 TOUCH = 1e-3
 """How far apart bodies stop, as a part of the extent of the smaller one: close enough for the next step to find."""

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from choque.world.resident import ResidentSweep
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
-TOGETHER = 0.2  # bodies move together if the mean of their relative speeds is less than this part of the mean speed
-SERVES, WAITS = 4, 16  # if boxes that move serve for fewer steps, they stay in that many of the next searches
+# When the wider boxes of `_Outer` move with the bodies. All three constants were set by timing four scenes: others may
+# be served better by other values. Which bodies touch does not depend on them.
+TOGETHER = 0.2  # bodies move together if their speeds relative to the mean velocity are less than this part of them
+MIN_SERVED, STAYS = 4, 16  # boxes that moved and served for fewer steps stay in that many of the next searches
 
 Skin: TypeAlias = "Callable[[Bodies], tuple[Floats, Floats]]"
 """Returns how much wider the bounds of bodies are, as `Response.skin` does."""
@@ -259,13 +261,13 @@ class Detection:
 
     def _surround(self, bodies: Bodies, boxes: Boxes, skin: Skin, thread_count: int) -> _Outer:
         near, fat = (length.astype(bodies.dtype) for length in skin(bodies))
-        drift, center, wait = np.zeros(3), np.full(3, np.nan), 0
+        drift, center, stay = np.zeros(3), np.full(3, np.nan), 0
         if self._outer is not None:  # what falls and is stopped leaves a box that falls on
-            served, wait = self._outer.age.tolist()
-            was_short = served < SERVES and not np.isnan(self._outer.center[0])
-            wait = WAITS if was_short else max(0, wait - 1)
+            served, stay = self._outer.age.tolist()
+            was_short = served < MIN_SERVED and not np.isnan(self._outer.center[0])
+            stay = STAYS if was_short else max(0, stay - 1)
         mean = np.array(body_bounds.mean_row(bodies.velocity, bodies.static))
-        if not wait and body_bounds.mean_speed(bodies.velocity, mean) < TOGETHER * body_bounds.mean_speed(
+        if not stay and body_bounds.mean_speed(bodies.velocity, mean) < TOGETHER * body_bounds.mean_speed(
             bodies.velocity, drift
         ):
             drift, center = mean, np.array(body_bounds.mean_row(bodies.position, bodies.static))
@@ -280,7 +282,7 @@ class Detection:
         if (bodies.kind == SPHERE).any():
             known = (boxes.lower, boxes.upper, near, around.lower, around.upper)
             pairs = body_bounds.without_far_spheres(pairs, bodies.kind, known, thread_count)
-        self._outer = _Outer(around.lower, around.upper, near, pairs, center, np.array([0, wait]))
+        self._outer = _Outer(around.lower, around.upper, near, pairs, center, np.array([0, stay]))
         return self._outer
 
     def _counted(self) -> tuple[int, int, float]:

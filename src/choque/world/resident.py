@@ -13,7 +13,7 @@ from choque._core.pair_keys import unpack_pairs
 from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
 from choque._core.types import F64, Floats, Keys, Pairs
 from choque.bounds import Bounds, Boxes, directions
-from choque.broad.devices import HALF_SPACE, SOLID, BodySweep, Device, Solids, resolve
+from choque.broad.devices import HALF_SPACE, SOLID, BodySweep, Device, DeviceShapes, resolve
 from choque.broad.index import Index
 from choque.dynamics.response import RESPONSES
 from choque.narrow.extents import slack_of
@@ -171,7 +171,7 @@ class _Resident:
         return self.held
 
 
-def solids_of(bodies: Bodies) -> Solids:
+def solids_of(bodies: Bodies) -> DeviceShapes:
     """Return the shapes of bodies in the form that devices take.
 
     Spheres, capsules and tiles are rectangles with a radius. Halves are exact, so there is no rounding beside that of
@@ -187,4 +187,4 @@ def solids_of(bodies: Bodies) -> Solids:
     has_points = (kind == CONVEX) | (kind == MESH)
     size[has_points], form[has_points] = given[has_points], bodies.hull[has_points]
     form[kind == PLANE] = HALF_SPACE
-    return Solids(form, size)
+    return DeviceShapes(form, size)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from inspect import signature
 from typing import Any, Self
 
 from choque._core import check, threads
 from choque._core.registry import Registry
 from choque.broad.devices import on_device
+from choque.broad.index import SHARED_OPTIONS
 from choque.broad.index import find as find_method
 from choque.dynamics.response import create_response
+from choque.errors import UnknownName
 from choque.narrow.rules import RULES
 from choque.world.bounds import find_bounds, kept_bounds
 
@@ -45,8 +48,8 @@ class Settings:
     broad_options: dict[str, Any] = field(default_factory=dict)
     response_options: dict[str, Any] = field(default_factory=dict)
 
-    def checked(self) -> Self:
-        """Return the settings if all are valid; the error names what is unknown or out of range."""
+    def checked(self, call: Callable[..., Any] | None = None) -> Self:
+        """Return the settings if all are valid; else the error suggests what an option given to ``call`` may mean."""
         check.float_type(self.dtype)
         threads.resolve_count(self.threads, 0)
         for name in ("max_speed", "max_spin"):
@@ -55,18 +58,25 @@ class Settings:
         find_bounds(self.bounds, self.broad)
         RULES.find(self.narrow)
         create_response(self.response, **self.response_options)
-        find_method(self.broad).with_options(self.method_options())
+        method = find_method(self.broad)
+        try:
+            method.with_options(self.method_options())
+        except UnknownName:
+            own = signature(call).parameters.keys() - {"broad_options"} if call else set()
+            for name in self.broad_options:
+                check.choice(name, f"argument or option of {self.broad!r}", {*own, *method.options(), *SHARED_OPTIONS})
+            raise
         return self
 
     def changed(self, broad: str | None, bounds: str | None, narrow: str | None, broad_options: dict[str, Any]) -> Self:
-        """Return the settings with what is not None in the place of what is there, checked."""
+        """Return the settings with what is not None in the place of what is there."""
         return replace(
             self,
             broad=self.broad if broad is None else broad,
             bounds=bounds or (self.bounds if broad is None else kept_bounds(self.bounds)),
             narrow=self.narrow if narrow is None else narrow,
             broad_options=broad_options if broad is not None else {**self.broad_options, **broad_options},
-        ).checked()
+        )
 
     @classmethod
     def from_file(cls, stored: Mapping[str, Any]) -> Self:

@@ -9,7 +9,7 @@ import pytest
 from volume_oracles import OPERATIONS, random_mask, random_pairs
 
 from choque.errors import ChoqueError, InvalidInput
-from choque.files.meshes import Mesh
+from choque.files.meshes import MeshArrays
 from choque.lab import phantoms
 from choque.theses.evm import sweep, trie
 from choque.theses.evm.baselines import DenseMask, Octree, RunRows
@@ -207,5 +207,5 @@ def test_two_phases_find_the_pairs_of_testing_all(distance: float) -> None:
     assert (verdict.events[-1] == "triangles collide") == verdict.collides
 
 
-def _moved(shift: tuple[float, float, float]) -> Mesh:
-    return Mesh(SPHERE.vertices + np.array(shift), SPHERE.faces)
+def _moved(shift: tuple[float, float, float]) -> MeshArrays:
+    return MeshArrays(SPHERE.vertices + np.array(shift), SPHERE.faces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from choque.files.meshes import Mesh
+from choque.files.meshes import MeshArrays
 from choque.theses.evm.objects import sphere_mesh
 from choque.theses.evm.triangles import colliding_triangles, triangles_meet
 
@@ -13,8 +13,8 @@ BASE = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0]])
 SPHERE = sphere_mesh()
 
 
-def moved(shift: tuple[float, float, float]) -> Mesh:
-    return Mesh(SPHERE.vertices + np.array(shift), SPHERE.faces)
+def moved(shift: tuple[float, float, float]) -> MeshArrays:
+    return MeshArrays(SPHERE.vertices + np.array(shift), SPHERE.faces)
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,16 @@ from interest_oracles import arena
 
 from choque.bounds import Boxes, Spheres
 from choque.broad import create
-from choque.files.meshes import Mesh
+from choque.files.meshes import MeshArrays
 from choque.theses.evm.triangles import colliding_triangles
 from choque.theses.interest.config import InterestConfig
 from choque.theses.interest.trials import polygons_overlap, run_config, unit_facets
 
 
-def faceted_mesh(center: np.ndarray, radius: float) -> Mesh:
+def faceted_mesh(center: np.ndarray, radius: float) -> MeshArrays:
     """The triangles of one body, as a mesh."""
     triangles = unit_facets().triangles * radius + center
-    return Mesh(triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3))
+    return MeshArrays(triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3))
 
 
 def meshes_meet(spheres: Spheres, one: int, two: int) -> bool:

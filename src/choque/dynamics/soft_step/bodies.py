@@ -28,7 +28,7 @@ RESTITUTION, ROLLING, SURFACE = 0, 1, 2
 """Places in a row of `SolverBodies.material`; the velocity of the surface takes three."""
 
 
-class Columns(NamedTuple):
+class WorldColumns(NamedTuple):
     """The columns of a world's bodies that the solver reads, in their own order and float type."""
 
     kind: I8
@@ -82,7 +82,7 @@ def load_bodies(
     shares: Shares,
     order: Rows,
     moving: Integer,
-    columns: Columns,
+    columns: WorldColumns,
     faces: HullFaces,
     nearness: float,
     rows: SolverBodies,

@@ -16,8 +16,8 @@ from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED
 
 SLEEP_AFTER = 0.5  # how long all bodies of an island must be still before it sleeps [s]
 STILL = 0.05  # a body is still whose fastest point is slower than this [m/s]
+FREE_STILL = 1e-4  # the share of `STILL` for a body that touches nothing: slow motion through the air is no rest
 BLOCK = 256  # bodies whose numbers are compared at once
-FREE_STILL = 1e-4  # the share of it for a body with nothing near: nothing else than rest holds it where it is
 
 
 class Rest(NamedTuple):

@@ -20,23 +20,22 @@ from choque.dynamics.soft_step import rows as flat_rows
 from choque.dynamics.soft_step import sphere_rows as ball_rows
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.four import HELD
-from choque.dynamics.soft_step.making import NORMAL_ARMS, POSE, TURN_A, TURN_B
+from choque.dynamics.soft_step.making import COUNT, FEATURES, MARKS, NORMAL_ARMS, POSE, TURN_A, TURN_B
 from choque.dynamics.soft_step.manifolds import ManifoldRows
 from choque.dynamics.soft_step.spheres import LIVE, SLEEPING, SphereRows
 from choque.narrow.manifolds.solids import TRIANGLE
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CONVEX
 
-FEATURES, COUNT = 0, 4  # places in a row of `Kept.marks`: four features, and the number of points
-REACH_A, REACH_B = 4, 5  # places in a row of `Kept.pose`, beside `TURN_A` and `TURN_B`
+ALLOWED, REACH_A, REACH_B = 3, 4, 5  # places in a row of `Kept.pose`, beside `TURN_A` and `TURN_B`
 
 OTHER, BALL, STATIC_BALL, WALL = range(4)
 """What a body is to the rows of spheres: a sphere that moves, a static one at rest, a plane, tile or box at rest."""
 
-SPARE = 8  # times as many rows as are needed are given back
+SPARE = 8  # memory is given back where there are more than this many times the rows that are needed
 COLORS = 64  # colours of pairs: the bits of a number
-PLACE, OWNER, PART, ROLE = 32, 8, 0xFFFFFF, 0xFF  # how `known_bodies` packs: shifts of two numbers, masks of two
-UPRIGHT = 2.9696155  # the trace of a turn by ten degrees: a body that turns farther than that gets another manifold
+PLACE_SHIFT, PART_SHIFT, PART_MASK, ROLE_MASK = 32, 8, 0xFFFFFF, 0xFF  # how `known_bodies` packs three numbers
+MIN_TRACE = 2.9696155  # the trace of a rotation by ten degrees: a body that turns farther gets another manifold
 
 
 class Kept(NamedTuple):
@@ -70,36 +69,33 @@ class Kept(NamedTuple):
         What is kept of manifolds stays where it is: it has 428 bytes, and most pairs stay. A new pair takes a row that
         none of these pairs has, so that a step that fails can return to them.
         """
-        count, kept = len(keys), (self.marks, self.pose, self.arms)
+        count = len(keys)
+        kept: tuple[Any, Any, Any] = self.marks, self.pose, self.arms
         slot, home = memory.empty(count, np.int32), memory.empty(0 if is_round else count, np.int32)
         rows = len(self.home) + len(home)
         if len(self.marks) > SPARE * rows:
             return self.packed(2 * count).followed_by(keys, by_key, pairs, is_round)
         if len(self.marks) < rows:
             kept = _columns(rows + rows // 2)
-            _copy((self.marks, self.pose, self.arms), slice(None), kept)
+            for name, longer in zip(("marks", "pose", "arms"), kept, strict=True):
+                longer[: len(self.marks)] = getattr(self, name)
         after = Kept(keys, by_key, pairs, slot, self.held, home, *kept)
         if count:
             _take_over(self, after, np.zeros(len(after.marks), np.uint8))
         return after
 
     def packed(self, spare: int = 0) -> Kept:
-        """Return copies of all that is kept, in the order of the pairs, with ``spare`` rows for more."""
+        """Return copies of all that is kept, in the order of the pairs, with ``spare`` rows behind them."""
         kept, home = _columns(len(self.home) + spare), np.arange(len(self.home), dtype=np.int32)
-        _copy((self.marks, self.pose, self.arms), self.home, kept)
+        for name, packed in zip(("marks", "pose", "arms"), kept, strict=True):
+            # by the default mode NumPy copies twice
+            getattr(self, name).take(self.home, axis=0, out=packed[: len(home)], mode="clip")
         return Kept(self.keys, self.by_key, self.pairs, self.slot, self.held.copy(), home, *kept)
 
 
-def _copy(source: tuple[Any, ...], rows: Any, target: tuple[Any, ...]) -> None:
-    """Copy rows of columns to the first rows of others."""
-    for column, wider in zip(source, target, strict=True):
-        taken = column[rows]
-        wider[: len(taken)] = taken
-
-
-def _columns(count: int) -> tuple[U32, F64, F64]:
-    """Return the columns of what is kept of manifolds, not initialised."""
-    widths: tuple[tuple[int, Any], ...] = ((5, np.uint32), (POSE, np.float64), (NORMAL_ARMS, np.float64))
+def _columns(count: int) -> tuple[Any, Any, Any]:
+    """Return the columns ``marks``, ``pose`` and ``arms`` of `Kept`, not initialised."""
+    widths: tuple[tuple[int, Any], ...] = ((MARKS, np.uint32), (POSE, np.float64), (NORMAL_ARMS, np.float64))
     marks, pose, arms = (memory.empty((count, width), kind) for width, kind in widths)
     return marks, pose, arms
 
@@ -122,14 +118,14 @@ def arrange(pairs: I32, ids: I32, known: I64, starts: I64, made: tuple[Any, ...]
     part_count, node_count = starts.shape[1] // 2, starts.shape[1] - 1
     for pair in range(pairs.shape[0]):
         one, other = known[pairs[pair, 0]], known[pairs[pair, 1]]
-        sort = _sort(one & ROLE, other & ROLE)
-        own, its = ((one >> OWNER) & PART) - 1, ((other >> OWNER) & PART) - 1
+        sort = _sort(one & ROLE_MASK, other & ROLE_MASK)
+        own, its = ((one >> PART_SHIFT) & PART_MASK) - 1, ((other >> PART_SHIFT) & PART_MASK) - 1
         height = 0
         while own >= 0 and its >= 0 and own >> height != its >> height:
             height += 1
         node = 2 * part_count - (2 * part_count >> height) + (max(own, its) >> height)
         layer = 2 * sort + (height > 0)
-        one, other = one >> PLACE, other >> PLACE
+        one, other = one >> PLACE_SHIFT, other >> PLACE_SHIFT
         both = taken[one, layer] if own >= 0 else np.uint64(0)
         if its >= 0:
             both |= taken[other, layer]
@@ -165,10 +161,10 @@ def arrange(pairs: I32, ids: I32, known: I64, starts: I64, made: tuple[Any, ...]
         at += sort * round_count
         keys[at] = pair_key(ids[pairs[pair, 0]], ids[pairs[pair, 1]])
         one, other = known[pairs[pair, 0]], known[pairs[pair, 1]]
-        swaps = sort == 0 and one & ROLE != BALL
+        swaps = sort == 0 and one & ROLE_MASK != BALL
         solver_pairs[at, 0], solver_pairs[at, 1] = (
-            (other if swaps else one) >> PLACE,
-            (one if swaps else other) >> PLACE,
+            (other if swaps else one) >> PLACE_SHIFT,
+            (one if swaps else other) >> PLACE_SHIFT,
         )
 
 
@@ -177,7 +173,8 @@ def known_bodies(role: U8, place: I32, owner: I32) -> I64:
 
     ``owner`` is the part of each row of the solver, −1 for static bodies.
     """
-    known: I64 = (place.astype(np.int64) << PLACE) | ((owner[place].astype(np.int64) + 1) << OWNER) | role
+    part = owner[place].astype(np.int64) + 1
+    known: I64 = (place.astype(np.int64) << PLACE_SHIFT) | (part << PART_SHIFT) | role
     return known
 
 
@@ -248,7 +245,7 @@ def recycle(shares: Shares, kept: Kept, bodies: SolverBodies, awake: U8, is_live
             if not (awake[a] or awake[b]):
                 is_live[pair] = SLEEPING
                 continue
-            allowed = found_pose[at, 3]
+            allowed = found_pose[at, ALLOWED]
             is_stale[pair] = 1
             if allowed > 0:
                 way = 0.0
@@ -261,7 +258,7 @@ def recycle(shares: Shares, kept: Kept, bodies: SolverBodies, awake: U8, is_live
                 turn_a, turn_b = math.sqrt(max(3.0 - trace_a, 0.0)), math.sqrt(max(3.0 - trace_b, 0.0))
                 is_near = math.sqrt(way) + turn_a * found_pose[at, REACH_A] + turn_b * found_pose[at, REACH_B] < allowed
                 has_points = marks[at, COUNT] > 0
-                if is_near and (not has_points or (trace_a > UPRIGHT and trace_b > UPRIGHT)):
+                if is_near and (not has_points or (trace_a > MIN_TRACE and trace_b > MIN_TRACE)):
                     is_stale[pair] = 0
                     is_live[pair] = has_points
         first, last = next_share(shares)
@@ -307,10 +304,10 @@ def adopt(
         for part in range(9):
             found_pose[own, TURN_A + part], found_pose[own, TURN_B + part] = pose[a, 3 + part], pose[b, 3 + part]
         if count == 0:
-            found_pose[own, 3] = separations[row, 0] - (near[a] + near[b])
+            found_pose[own, ALLOWED] = separations[row, 0] - (near[a] + near[b])
             found_pose[own, REACH_A], found_pose[own, REACH_B] = _reach(bodies, extent, a), _reach(bodies, extent, b)
             continue
-        found_pose[own, 3] = min(tolerance, 4.0 * min(near[a], near[b]))
+        found_pose[own, ALLOWED] = min(tolerance, 4.0 * min(near[a], near[b]))
         for axis in range(3):
             arms[own, axis] = normal[row, axis]
         found_pose[own, REACH_A] = found_pose[own, REACH_B] = 0.0

@@ -17,7 +17,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.types import U8, Bools, Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.response import limit, turn_by
-from choque.dynamics.soft_step.bodies import LIGHTNESS, Columns, SolverBodies, scaled_sum, through
+from choque.dynamics.soft_step.bodies import LIGHTNESS, SolverBodies, WorldColumns, scaled_sum, through
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 
 STIFF = 1e-4  # the root of how much of the inverse mass is left along what is locked
@@ -31,7 +31,7 @@ class Locks(NamedTuple):
     flags: Bools
 
     def move(
-        self, columns: Columns, bodies: SolverBodies, awake: U8, touched: U8, limits: tuple[float, float, float]
+        self, columns: WorldColumns, bodies: SolverBodies, awake: U8, touched: U8, limits: tuple[float, float, float]
     ) -> tuple[U8, U8]:
         """Move these bodies; return which others are awake or touched, and so are still to be moved."""
         if not len(self.rows):
@@ -69,7 +69,7 @@ def _free_axes(locked: Any, body: Integer) -> tuple[int, int, int]:
 
 
 @kernel
-def lock_bodies(rows: Rows, order: Rows, locked: Bools, columns: Columns, bodies: SolverBodies) -> None:
+def lock_bodies(rows: Rows, order: Rows, locked: Bools, columns: WorldColumns, bodies: SolverBodies) -> None:
     """Make the solver's ``rows`` of bodies stiff along what is locked, and take their motion along it away."""
     rotation, spin = columns.rotation, columns.angular_velocity
     speed, frame, pull = bodies.speed, bodies.frame, bodies.pull
@@ -117,7 +117,7 @@ def _move_locked(
     rows: Rows,
     order: Rows,
     locked: Bools,
-    columns: Columns,
+    columns: WorldColumns,
     bodies: SolverBodies,
     touched: U8,
     limits: tuple[float, float, float],

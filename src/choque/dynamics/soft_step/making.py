@@ -12,16 +12,18 @@ from llvmlite import ir
 
 from choque._core.lane_code import I64, Array, Arrays, Code, Int, Pointer, operation
 from choque.dynamics.soft_step import rows as spot
+from choque.dynamics.soft_step.bodies import LIGHTNESS, REACH
 from choque.dynamics.soft_step.four import AT_ONCE, SCALE, V, W
-from choque.dynamics.soft_step.rows import Manifold
+from choque.dynamics.soft_step.rows import ManifoldCode
 
 NORMAL_ARMS = 27
 """Numbers that are kept for a manifold: its normal, and for each point the arms from the centres of both bodies."""
 
 POSE, TURN_A, TURN_B = 24, 6, 15  # and for the pose it was found in; the places of both rotations among them
+FEATURES, COUNT, MARKS = 0, 4, 5  # places in a row of its marks: four features, and the number of points; its width
 
 
-class _Maker(Manifold):
+class _Maker(ManifoldCode):
     """Writes the code that makes the rows of manifolds from what is kept of them."""
 
     def load(self, array: Pointer, rows: list[Any], width: int, at: int) -> Any:
@@ -83,7 +85,7 @@ def _make(
     number = ir.Constant(four.kind, [0.0, 1.0, 2.0, 3.0] * AT_ONCE)
     points = ir.Constant(ir.VectorType(rows.element, AT_ONCE), ir.Undefined)
     for place, pair in enumerate(pairs):
-        count = builder.uitofp(code.load(marks, code.plus(code.times(pair, 5), 4)), rows.element)
+        count = builder.uitofp(code.load(marks, code.plus(code.times(pair, MARKS), COUNT)), rows.element)
         points = builder.insert_element(points, count, I64(place))
     is_point = four.more(code.shuffle(points, points, [lane // 4 for lane in range(4 * AT_ONCE)]), number)
     # The gaps.
@@ -99,8 +101,8 @@ def _make(
     # The speeds at the points.
     normal, (arm_a, arm_b) = four.narrow(wide), ([four.narrow(each) for each in arm] for arm in (far_a, far_b))
     along = four.lanes(normal)
-    brief = [four.narrow(four.load(ball, body, 8, 4)) for body in both]
-    light = [four.lane(each, 1) for each in brief]
+    brief = [four.narrow(four.load(ball, body, 8, REACH)) for body in both]
+    light = [four.lane(each, LIGHTNESS - REACH) for each in brief]
     weights = [select(four.more(each, four.zero), four.one, four.zero) for each in light]
     mass, margin = add(*(mul(each, each) for each in light)), add(*(four.lane(each, 0) for each in brief))
     frames = [[four.narrow(line) for line in four.matrix(frame, body, 9, 0)] for body in both]
@@ -171,7 +173,7 @@ def make_rows(speed: Array, rows: Array, bodies: Arrays, kept: Arrays, live: Arr
     for row in range(t, min(t + AT_ONCE, last)):
         pair = live[row]
         (a, b), at = pairs[pair], home[pair]
-        _make_row(rows[row], arms[at], found[at], (speed, *bodies), a, b, marks[at, 4])
+        _make_row(rows[row], arms[at], found[at], (speed, *bodies), a, b, marks[at, COUNT])
 
 
 # Plain Python
@@ -184,11 +186,12 @@ def _make_row(row: Any, arms: Any, found: Any, bodies: Any, a: int, b: int, coun
         spot.LEVER : spot.LEVER + 4
     ] = 0.0
     row[spot.CROSS : spot.CROSS + 12] = row[spot.JA : spot.JA + 12] = row[spot.JB : spot.JB + 12] = 0.0
-    both, weights, signs = (a, b), (float(ball[a, 5] > 0), float(ball[b, 5] > 0)), (-1.0, 1.0)
+    light = ball[a, LIGHTNESS], ball[b, LIGHTNESS]
+    both, weights, signs = (a, b), (float(light[0] > 0), float(light[1] > 0)), (-1.0, 1.0)
     turns = [pose[body, 3:].reshape(3, 3) for body in both]
     were = [found[TURN_A:TURN_B].reshape(3, 3), found[TURN_B:].reshape(3, 3)]
     seen = [then @ now.T @ normal for then, now in zip(were, turns, strict=True)]
-    mass, margin = ball[a, 5] ** 2 + ball[b, 5] ** 2, ball[a, 4] + ball[b, 4]
+    mass, margin = light[0] ** 2 + light[1] ** 2, ball[a, REACH] + ball[b, REACH]
     frames = [frame[body].reshape(3, 3) for body in both]
     gap = normal @ (pose[b, :3] - pose[a, :3]) + (seen[1] @ own[1] - seen[0] @ own[0])[:count]
     torques = [sign * np.cross(arm[:, :count].T, normal).T for sign, arm in zip(signs, own, strict=True)]

@@ -14,8 +14,11 @@ from choque._core.kernel import forceinline, helper
 from choque._core.types import F32, I32, U8, Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.soft_step.bodies import FRICTION, RADIUS, RESTITUTION, ROLLING, SURFACE, SolverBodies, scaled_sum
-from choque.dynamics.soft_step.four import AT_ONCE, FREE, MOVED, SCALE, SOFT, STATIC, TURNED, V, W, group_contacts
-from choque.dynamics.soft_step.making import make_rows
+from choque.dynamics.soft_step.four import AT_ONCE, FREE, MOVED, SCALE, SOFT, SPEED, STATIC, TOUCHED, TURNED
+
+# isort: split
+from choque.dynamics.soft_step.four import V, W, group_contacts
+from choque.dynamics.soft_step.making import COUNT, make_rows
 from choque.dynamics.soft_step.rows import APPROACH, BOUNCE, DRIVE1, DRIVE2, GAP, GREATEST, IMPULSE, JA
 
 # isort: split
@@ -71,7 +74,7 @@ def prepare_manifolds(first: Integer, last: Integer, task: ManifoldTask, bodies:
     columns, what = (pose, frame, ball, pull), (pairs, home, marks, found_pose, arms)
     for t in range(first, last):
         pair = live[t]
-        a, b, count, at = pairs[pair, 0], pairs[pair, 1], marks[home[pair], 4], slot[pair]
+        a, b, count, at = pairs[pair, 0], pairs[pair, 1], marks[home[pair], COUNT], slot[pair]
         a_row[t], b_row[t], count_row[t] = a, b, count
         if (t - first) % AT_ONCE == 0:
             make_rows(speed, row, columns, what, live, t, last)
@@ -124,7 +127,7 @@ def _store(rows: ManifoldRows, t: Integer, threshold: float) -> None:
     for point in range(rows.point_count[t]):
         touched |= row[t, GREATEST + point] > 0 or row[t, GAP + point] <= 0
         fastest = max(fastest, -row[t, APPROACH + point])
-    held[t, 8], held[t, 9] = touched, fastest
+    held[t, TOUCHED], held[t, SPEED] = touched, fastest
 
 
 @helper

@@ -19,7 +19,6 @@ from choque.dynamics.soft_step.islands import Rest, wake_islands
 from choque.dynamics.soft_step.kept import (
     BALL,
     COLORS,
-    COUNT,
     OTHER,
     STATIC_BALL,
     WALL,
@@ -28,16 +27,16 @@ from choque.dynamics.soft_step.kept import (
     known_bodies,
     node_starts,
 )
-from choque.dynamics.soft_step.making import NORMAL_ARMS, POSE
-from choque.dynamics.soft_step.pieces import Pieces
+from choque.dynamics.soft_step.making import COUNT, MARKS, NORMAL_ARMS, POSE
+from choque.dynamics.soft_step.pieces import SolverTriangles
 from choque.errors import InvalidInput
 from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
 from choque.narrow.pair import MAX_POINTS
 from choque.narrow.shapes import PLANE, SPHERE, TILE
 
-PART_BODIES, MAX_PARTS = 400, 64  # bodies of a part of the solver, and powers of two of parts
+PART_BODIES = 400  # about how many bodies a part of the solver has
+MAX_PARTS = 64  # a power of two, as is every number of parts
 SORTED_FOR = 120  # steps after which bodies are sorted along the Morton curve again, when the candidates next change
-
 
 SAVED = tuple(part for part in Kept._fields if part != "home")  # in the order of the pairs
 
@@ -58,16 +57,16 @@ class Memory:
         # the first pair of each node of the tree of parts, of spheres and of manifolds: see `substeps`
         self.starts: tuple[Rows, Rows] = (np.zeros(2, np.int64), np.zeros(2, np.int64))
         self.former: tuple[Kept, Kept] | None = None  # what was kept before, if candidates changed in this step
-        self.pieces = Pieces()  # the triangles of meshes near bodies, rows of the solver after those of all bodies
+        self.pieces = SolverTriangles()  # the rows of the solver after those of all bodies
         self._pairs: Pairs | None = None
         self._locked: Bools | None = None
 
     def copy(self) -> Memory:
         """Return a memory that does not change with this one; arrays are shared, for changes make others."""
-        made, made_pieces = Memory.__new__(Memory), Pieces.__new__(Pieces)  # in a tenth of the time of copy.copy
+        made = Memory.__new__(Memory)  # in a tenth of the time of copy.copy
         made.__dict__ |= self.__dict__
-        made_pieces.__dict__ |= self.pieces.__dict__
-        made.pieces = made_pieces
+        made.pieces = SolverTriangles.__new__(SolverTriangles)
+        made.pieces.__dict__ |= self.pieces.__dict__
         return made
 
     @property
@@ -204,7 +203,7 @@ class Memory:
         made = cls()
         if not state:
             return made
-        made.pieces = Pieces.restored(state)
+        made.pieces = SolverTriangles.restored(state)
         _check_state(state, len(made.pieces))
         made.ids, made.static, made.order = state["ids"], state["static"], state["order"]
         made.steps, made.sorted_at, *counts = (int(number) for number in state["steps"])
@@ -243,7 +242,7 @@ def _check_state(state: Mapping[str, NDArray[Any]], extra: int) -> None:
             f"{name}.pairs": (np.int32, (total, 2)),
             f"{name}.slot": (np.int32, (total,)),
             f"{name}.held": (np.float32, (len(state.get(f"{name}.held", ())), HELD)),
-            f"{name}.marks": (np.uint32, (wide, 5)),
+            f"{name}.marks": (np.uint32, (wide, MARKS)),
             f"{name}.pose": (np.float64, (wide, POSE)),
             f"{name}.arms": (np.float64, (wide, NORMAL_ARMS)),
         }

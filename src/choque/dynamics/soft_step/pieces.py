@@ -25,7 +25,7 @@ FIRST = 1 << 31  # the number of the first triangle: ids of bodies are less
 NOTHING = np.empty(0, np.int64)
 
 
-class Numbers(NamedTuple):
+class TriangleNumbers(NamedTuple):
     """The numbers of triangles in keys of pairs: those of a mesh follow each other, and are never given again."""
 
     ids: I64  # (b,): ids of meshes, ascending
@@ -45,11 +45,11 @@ class Numbers(NamedTuple):
         return self.ids_of(first), self.ids_of(second)
 
 
-class Pieces:
+class SolverTriangles:
     """The triangles that the solver has."""
 
     def __init__(self) -> None:
-        self.numbers = Numbers(NOTHING, np.array([FIRST]))  # which mesh a number belongs to
+        self.numbers = TriangleNumbers(NOTHING, np.array([FIRST]))  # which mesh a number belongs to
         # (p,): the number of each triangle, ascending, the row of its mesh in the world, and the face
         self.number, self.row, self.face = NOTHING, NOTHING, NOTHING
         self._given: Pairs | None = None
@@ -143,7 +143,7 @@ class Pieces:
         }
 
     @classmethod
-    def restored(cls, state: Mapping[str, NDArray[Any]]) -> Pieces:
+    def restored(cls, state: Mapping[str, NDArray[Any]]) -> SolverTriangles:
         """Return what `state` returned; raise `InvalidInput` for arrays that cannot be from there."""
         made = cls()
         if "pieces.ids" not in state:
@@ -157,11 +157,11 @@ class Pieces:
         fits = fits and boxes.dtype == np.float64 and boxes.shape == (len(boxes), 6) and not np.isnan(boxes).any()
         if not fits:
             raise InvalidInput("The memory of the response 'soft-step' is damaged: the triangles of meshes do not fit.")
-        made.numbers, made.number, made._meshed, made._boxes = Numbers(ids, start), number, pairs, boxes
+        made.numbers, made.number, made._meshed, made._boxes = TriangleNumbers(ids, start), number, pairs, boxes
         return made
 
 
-def _numbered(numbers: Numbers, bodies: State) -> Numbers:
+def _numbered(numbers: TriangleNumbers, bodies: State) -> TriangleNumbers:
     """Return numbers that the triangles of all meshes have; meshes are only added, and ids ascend."""
     rows = np.flatnonzero(bodies.kind == MESH)
     rows = rows[~np.isin(bodies.ids[rows], numbers.ids)]
@@ -171,4 +171,4 @@ def _numbered(numbers: Numbers, bodies: State) -> Numbers:
     start = np.concatenate((numbers.start, numbers.start[-1] + np.cumsum(counts)))
     if start[-1] > 1 << 32:
         raise InvalidInput("The meshes of this world had more than 2,147,483,648 triangles; make a new world.")
-    return Numbers(np.concatenate((numbers.ids, bodies.ids[rows].astype(np.int64))), start)
+    return TriangleNumbers(np.concatenate((numbers.ids, bodies.ids[rows].astype(np.int64))), start)

@@ -21,13 +21,14 @@ from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import islands as sleeping
 from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import sphere_rows
-from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
+from choque.dynamics.soft_step.bodies import SolverBodies, WorldColumns, load_bodies, move_bodies
 from choque.dynamics.soft_step.four import HELD, SPEED, TOUCHED
-from choque.dynamics.soft_step.kept import FEATURES, Kept, adopt, lay_out, list_contacts, recycle
+from choque.dynamics.soft_step.kept import Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.locks import Locks, lock_bodies
+from choque.dynamics.soft_step.making import FEATURES
 from choque.dynamics.soft_step.manifolds import ManifoldRows, ManifoldTask
 from choque.dynamics.soft_step.memory import Memory
-from choque.dynamics.soft_step.pieces import Numbers
+from choque.dynamics.soft_step.pieces import TriangleNumbers
 from choque.dynamics.soft_step.spheres import LIVE, SphereRows, SphereTask, touch_spheres
 from choque.dynamics.soft_step.substeps import THRESHOLD, Problem, Rates, solve
 from choque.errors import InvalidInput
@@ -423,12 +424,12 @@ def _damp(bodies: State, dt: float) -> None:
             column[rows] /= (1 + damping[rows] * damping.dtype.type(dt))[:, np.newaxis]
 
 
-def _columns(bodies: State) -> Columns:
-    return Columns(*(getattr(bodies, name) for name in Columns._fields))
+def _columns(bodies: State) -> WorldColumns:
+    return WorldColumns(*(getattr(bodies, name) for name in WorldColumns._fields))
 
 
 def _events(
-    numbers: Numbers,
+    numbers: TriangleNumbers,
     kinds: tuple[tuple[Kept, Kept] | None, tuple[Kept, Kept], tuple[Kept, Kept]],
     asleep: tuple[I32, I32],
     unit: float,
@@ -466,7 +467,7 @@ def _events(
     )
 
 
-def _of_bodies(keys: Keys, numbers: Numbers) -> Keys:
+def _of_bodies(keys: Keys, numbers: TriangleNumbers) -> Keys:
     """Return the keys of the bodies, smaller id first, for keys of pairs with triangles."""
     ids = np.stack(numbers.of_pairs(keys), axis=1)
     ids.sort(axis=1)

@@ -31,7 +31,7 @@ WIDTH = 112  # a row of 448 bytes is seven cache lines
 FOUR = range(4)
 
 
-class Manifold(Four):
+class ManifoldCode(Four):
     """Writes vector code for manifolds and their bodies: the four lanes are the four points, or x, y, z and a 0."""
 
     width = WIDTH
@@ -110,7 +110,7 @@ class Manifold(Four):
 
 
 def _warm(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: Any) -> None:
-    four = Manifold(code, speed, rows, (t, a, b))
+    four = ManifoldCode(code, speed, rows, (t, a, b))
     impulse = four.four(IMPULSE)
     one, two, twist = (four.get(at) for at in (SLIDE1, SLIDE2, TWIST))
     push = four.mul(four.total(impulse), four.four(NORMAL))
@@ -130,7 +130,7 @@ def warm_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int) -> 
     _apply_plain(row, speed, (a, b, moving), impulse, (row[SLIDE1], row[SLIDE2], row[TWIST]))
 
 
-def _solve(four: Manifold, moving: Any, rates: Pointer, which: Any) -> None:
+def _solve(four: ManifoldCode, moving: Any, rates: Pointer, which: Any) -> None:
     """Write the code of solving one manifold, or more."""
     select = four.builder.select
     inverse_h, push, rate, scale, keep = four.bias(rates, which)
@@ -155,7 +155,7 @@ def _solve(four: Manifold, moving: Any, rates: Pointer, which: Any) -> None:
     four.change(moving, four.add(pushed, rubbed), list(map(four.add, turns, twisted)))
 
 
-_solve_one, _solve_more = for_one_and_more(Manifold, _solve)
+_solve_one, _solve_more = for_one_and_more(ManifoldCode, _solve)
 
 
 @operation(_solve_one)

@@ -21,7 +21,7 @@ DRIVE, APPROACH, ROLL, ROLL_LIMIT, ROLL_MASS, SPIN_A, SPIN_B, BOUNCE, PULL = 0, 
 WIDTH = 16  # of both: a row of 64 bytes is a cache line
 
 
-class _Sphere(Four):
+class _SphereCode(Four):
     """Writes vector code for contacts of spheres and their bodies."""
 
     width = WIDTH
@@ -42,7 +42,7 @@ class _Sphere(Four):
         return now, self.sub(now, before)
 
 
-def _warm(row: _Sphere, moving: Any) -> None:
+def _warm(row: _SphereCode, moving: Any) -> None:
     """Write the code of applying the impulses of one contact, or more."""
     slide = row.three(row.four(SLIDE))
     twist = row.cross(slide, row.normal)
@@ -50,7 +50,7 @@ def _warm(row: _Sphere, moving: Any) -> None:
     row.change(moving, push, [row.mul(row.get(place), twist) for place in (ARM_A, ARM_B)])
 
 
-def _solve(row: _Sphere, moving: Any, rates: Pointer, which: Any) -> None:
+def _solve(row: _SphereCode, moving: Any, rates: Pointer, which: Any) -> None:
     """Write the code of solving one contact, or more."""
     inverse_h, push, rate, scale, keep = row.bias(rates, which)
     mass, before = row.get(MASS), row.get(IMPULSE)
@@ -61,7 +61,7 @@ def _solve(row: _Sphere, moving: Any, rates: Pointer, which: Any) -> None:
     row.change(moving, row.mul(change, row.normal), [])
 
 
-def _relax(row: _Sphere, moving: Any, rates: Pointer, more: Pointer) -> None:
+def _relax(row: _SphereCode, moving: Any, rates: Pointer, more: Pointer) -> None:
     """Write the code of relaxing one contact, or more; ``more`` are the rows with `DRIVE`."""
     ahead = row.add(row.closing, row.mul(row.most(row.gap, row.zero), row.bias(rates, FREE)[0]))
     now, change = row.keep_impulse(row.sub(row.get(IMPULSE), row.mul(row.get(MASS), ahead)))
@@ -81,9 +81,9 @@ def _relax(row: _Sphere, moving: Any, rates: Pointer, more: Pointer) -> None:
     row.change(moving, row.add(row.mul(change, row.normal), slide), [row.mul(arm, twist) for arm in arms])
 
 
-_warm_one, _warm_more = for_one_and_more(_Sphere, _warm)
-_solve_one, _solve_more = for_one_and_more(_Sphere, _solve)
-_relax_one, _relax_more = for_one_and_more(_Sphere, _relax)
+_warm_one, _warm_more = for_one_and_more(_SphereCode, _warm)
+_solve_one, _solve_more = for_one_and_more(_SphereCode, _solve)
+_relax_one, _relax_more = for_one_and_more(_SphereCode, _relax)
 
 
 @operation(_warm_one)

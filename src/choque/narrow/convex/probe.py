@@ -111,7 +111,7 @@ def _separates(cores: Cores, one: Integer, other: Integer, axis: Floats, row: In
     return found > gap + SAFE_GAP * (far + gap)
 
 
-class Block(NamedTuple):
+class Probed(NamedTuple):
     """The results of GJK for the pairs of a block."""
 
     verdict: Rows  # (B,)
@@ -126,7 +126,7 @@ def _probe(
     cores: Cores, rows: Pairs, wanted: Integer, found: Probe, polytope: Polytope, first: Integer, last: Integer
 ) -> None:
     """Fill the rows of pairs first … last − 1, a block at a time: first GJK, then EPA, then the middles of patches."""
-    block = Block(
+    block = Probed(
         np.empty(BLOCK, np.int64),
         np.empty(BLOCK, np.int64),
         np.empty((BLOCK, 3)),
@@ -146,7 +146,7 @@ def _probe(
 
 @helper
 def _judge(
-    cores: Cores, rows: Pairs, wanted: Integer, found: Probe, block: Block, start: Integer, stop: Integer
+    cores: Cores, rows: Pairs, wanted: Integer, found: Probe, block: Probed, start: Integer, stop: Integer
 ) -> None:
     """Decide by GJK whether the pairs start … stop − 1 intersect."""
     place = cores.place
@@ -183,7 +183,7 @@ def _judge(
 
 @helper
 def _measure(
-    cores: Cores, rows: Pairs, wanted: Integer, found: Probe, polytope: Polytope, block: Block, start: int, stop: int
+    cores: Cores, rows: Pairs, wanted: Integer, found: Probe, polytope: Polytope, block: Probed, start: int, stop: int
 ) -> None:
     """Measure how far apart the pairs start … stop − 1 are, or how deep they overlap, and where."""
     place = cores.place

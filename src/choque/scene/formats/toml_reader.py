@@ -131,7 +131,7 @@ def _settings(table: TomlTable) -> dict[str, Any]:
         settings["response_options"] = table.table("response_options").plain()
     if settings.get("broad", "auto") not in method_names():
         with table.placing("broad"):
-            raise UnknownName("broad-phase method", settings["broad"], method_names())
+            raise UnknownName("broad-phase method", settings["broad"], method_names(), "choque methods")
     options = table.table("broad_options")
     for key in set(options.plain()) & set(WORLD_SETTINGS):
         raise options.refusal(key, f"{key} is not an option of a broad phase; it belongs under [world].")

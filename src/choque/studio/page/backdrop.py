@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
-from choque.studio.meshes import TILE_THICKNESS, Mesh
+from choque.studio.meshes import TILE_THICKNESS, DrawnMesh
 from choque.studio.palette import GRID, GROUND, HORIZON, SKY
 from choque.studio.stage.extents import local_boxes
 from choque.studio.stage.quaternions import quaternions
@@ -326,10 +326,10 @@ def _spread(cast: BodyTable, poses: Poses, rows: NDArray[np.intp]) -> Floats:
     return spread
 
 
-def _disc() -> Mesh:
+def _disc() -> DrawnMesh:
     """Make a disc of radius 1 at y = 0 that faces up."""
     turn = np.linspace(0.0, 2.0 * np.pi, CORNERS, endpoint=False)
     rim = np.column_stack((np.cos(turn), np.zeros(CORNERS), np.sin(turn)))
     after = np.roll(np.arange(CORNERS), -1) + 1
     triangles = np.column_stack((np.zeros(CORNERS), after, np.arange(CORNERS) + 1))
-    return Mesh(np.concatenate((np.zeros((1, 3)), rim)).astype(np.float32), triangles.astype(np.uint32))
+    return DrawnMesh(np.concatenate((np.zeros((1, 3)), rim)).astype(np.float32), triangles.astype(np.uint32))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
 from choque.studio import meshes
-from choque.studio.meshes import TILE_THICKNESS, Mesh
+from choque.studio.meshes import TILE_THICKNESS, DrawnMesh
 from choque.studio.page.findings import Findings
 from choque.studio.palette import FREE, GLOW, ISLANDS, STATIC, Colors, quiet
 from choque.studio.stage.quaternions import quaternions
@@ -121,7 +121,7 @@ class Part:
 
     rows: NDArray[np.intp]
     """(m,) rows of the bodies that have it."""
-    mesh: Mesh
+    mesh: DrawnMesh
     scale: NDArray[np.float32]
     """(m, 3)."""
     tint: tuple[int, int, int] | None = None
@@ -242,7 +242,7 @@ def parts_of(cast: BodyTable, definition: int, around: Surroundings | None = Non
         for hull in np.unique(cast.hull[has_points]).tolist():
             rows = np.flatnonzero(has_points & (cast.hull == hull))
             points, triangles = cast.hull_mesh(hull)
-            yield Part(rows, Mesh(points, triangles.astype(np.uint32)), cast.size[rows])
+            yield Part(rows, DrawnMesh(points, triangles.astype(np.uint32)), cast.size[rows])
 
 
 def _round_parts(cast: BodyTable, drawn: NDArray[np.bool_], definition: int) -> Iterator[Part]:

@@ -183,4 +183,4 @@ def _unknown(things: Sequence[str]) -> NoReturn:
     if Path(first).exists():
         raise InvalidInput(f"The studio does not know what {first} is; it opens {', '.join(known)} and recordings.")
     names = [thing for each in entries for thing in each.things()]
-    raise UnknownName("file or scene", first, names)
+    raise UnknownName("file or scene", first, names, "choque view")

@@ -229,7 +229,7 @@ MAX_EVENTS_A_FRAME = 60
 """How many events of one frame are kept; all are counted."""
 
 
-class Event(NamedTuple):
+class ContactEvent(NamedTuple):
     """A contact that began or ended."""
 
     time: float
@@ -239,7 +239,7 @@ class Event(NamedTuple):
     second: int
 
 
-class Events:
+class EventLog:
     """The contacts of a world that began or ended, frame by frame.
 
     Sleeping bodies, whose contacts a step does not find again, keep those that they had.
@@ -247,7 +247,7 @@ class Events:
 
     def __init__(self) -> None:
         self._pairs: Pairs = no_pairs()
-        self.latest: deque[Event] = deque(maxlen=KEPT_EVENTS)
+        self.latest: deque[ContactEvent] = deque(maxlen=KEPT_EVENTS)
         self.began_count = self.ended_count = 0
 
     def add(self, world: World, report: StepReport) -> int:
@@ -259,7 +259,7 @@ class Events:
         self.ended_count += len(change.ended)
         for began, pairs in ((False, change.ended), (True, change.began)):
             for first, second in pairs[:MAX_EVENTS_A_FRAME].tolist():
-                self.latest.append(Event(world.time, report.frame, began, first, second))
+                self.latest.append(ContactEvent(world.time, report.frame, began, first, second))
         return len(change.began)
 
     @property

@@ -24,7 +24,7 @@ from choque.studio.page.findings import Findings
 from choque.studio.page.hands import Hands
 from choque.studio.page.history import Change, History
 from choque.studio.page.page import Page
-from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, Timeline, cost_html, counted
+from choque.studio.page.run_panels import EventLog, Recent, RunPlots, SecondMethod, Timeline, cost_html, counted
 from choque.studio.page.stage import FRAMES_A_SECOND, GLOWING, BodiesView
 from choque.studio.run import Run
 from choque.theses.fingsics.totals import CostMeter
@@ -97,7 +97,7 @@ class WorldView(BodiesView):
         """Make the run and build the page."""
         self.run = self._make_run()
         self.history = History(self.run)
-        self.events, self.second = Events(), SecondMethod()
+        self.events, self.second = EventLog(), SecondMethod()
         self._due = self._drawn = self._picture_due = self._updated = 0.0
         self._pace = 1.0
         self._touched: list[Contacts] = []

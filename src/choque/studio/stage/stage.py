@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.record import BodyTable
 from choque.studio import meshes
-from choque.studio.meshes import TILE_THICKNESS, Mesh
+from choque.studio.meshes import TILE_THICKNESS, DrawnMesh
 
 BOX_COLOR, ORIENTED_COLOR = (220, 0, 220), (220, 220, 0)
 """Colours of the wireframes of axis-aligned and of oriented boxes."""
@@ -80,4 +80,4 @@ def instances(cast: BodyTable, definition: int) -> Any:
     for hull in np.unique(cast.hull[with_points]).tolist():
         points, triangles = cast.hull_mesh(hull)
         rows = with_points[cast.hull[with_points] == hull]
-        yield rows, Mesh(points, triangles.astype(np.uint32)), size[rows], cast.color[rows], None, False
+        yield rows, DrawnMesh(points, triangles.astype(np.uint32)), size[rows], cast.color[rows], None, False

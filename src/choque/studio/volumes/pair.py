@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput
-from choque.files.meshes import Mesh
+from choque.files.meshes import MeshArrays
 from choque.studio.volumes.source import VolumeSource
 from choque.theses.evm.triangles import TriangleSearch
 from choque.volumes import Volume
@@ -51,7 +51,7 @@ class VolumePart:
         self.rotation = np.eye(3)
         """Rotation (3, 3) about the middle of its source."""
         self.volume: Volume = _NOTHING
-        self.mesh: Mesh = _NO_MESH
+        self.mesh: MeshArrays = _NO_MESH
         self.seconds = 0.0
         """Time to make the voxels [s]."""
 
@@ -80,7 +80,7 @@ class VolumePart:
             pivot = lattice.to_world(np.rint(lattice.to_lattice(self.middle)))
             volume = volume.rotated(self.rotation, about=pivot, conservative=True)
         self.seconds = perf_counter() - begin
-        self.mesh = source.mesh if source.mesh is not None else Mesh(*volume.surface())
+        self.mesh = source.mesh if source.mesh is not None else MeshArrays(*volume.surface())
         self.volume = volume
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -105,7 +105,7 @@ class VolumePair:
         if voxels_per_unit is None and one.kind == two.kind == "mesh":
             voxels_per_unit = self._default_fineness()
         self.voxels_per_unit = voxels_per_unit
-        self._searches: tuple[Mesh, TriangleSearch] | None = None
+        self._searches: tuple[MeshArrays, TriangleSearch] | None = None
         self.set_voxels_per_unit(voxels_per_unit)
 
     @property
@@ -186,10 +186,10 @@ class VolumePair:
         """Return the second volume where it is now."""
         return self.parts[1].volume.translated(self.shift)
 
-    def moved_mesh(self) -> Mesh:
+    def moved_mesh(self) -> MeshArrays:
         """Return the triangles of the second where they are now."""
         mesh = self.parts[1].mesh
-        return Mesh(mesh.vertices + self.shift, mesh.faces)
+        return MeshArrays(mesh.vertices + self.shift, mesh.faces)
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the box around both where they are now [world]."""
@@ -242,4 +242,4 @@ class VolumePair:
 
 
 _NOTHING = Volume.from_voxels(np.zeros((1, 1, 1), np.bool_))
-_NO_MESH = Mesh(np.empty((0, 3)), np.empty((0, 3), np.int64))
+_NO_MESH = MeshArrays(np.empty((0, 3)), np.empty((0, 3), np.int64))

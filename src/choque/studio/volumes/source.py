@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
-from choque.files.meshes import Mesh, read_mesh
+from choque.files.meshes import MeshArrays, read_mesh
 from choque.files.scans import Scan, read_scan, select
 from choque.volumes import Volume
 from choque.volumes.reading import find_phantom, is_phantom, kind_of
@@ -25,7 +25,7 @@ class VolumeSource:
     """What a volume is made from: exactly one of ``mesh``, ``scan`` and ``model`` is given."""
 
     name: str
-    mesh: Mesh | None = None
+    mesh: MeshArrays | None = None
     scan: Scan | None = None
     model: Volume | None = None
 
@@ -99,7 +99,7 @@ class VolumeSource:
         if self.mesh is None:
             return self
         vertices = (self.mesh.vertices - about) @ rotation.T + about
-        return replace(self, mesh=Mesh(vertices, self.mesh.faces))
+        return replace(self, mesh=MeshArrays(vertices, self.mesh.faces))
 
     def volume(self, *, like: Volume | None, voxels_per_unit: float | None, above: float | None, fill: bool) -> Volume:
         """Return its voxels on the lattice of ``like``, or ``voxels_per_unit``; scans and models may keep their own.

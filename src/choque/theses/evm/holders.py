@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from choque.errors import require
-from choque.files.meshes import Mesh
+from choque.files.meshes import MeshArrays
 from choque.gpu.devices import load_warp
 from choque.theses.evm.baselines import DenseMask, EarlyMask, Mask, Octree, RunRows, Shift
 from choque.theses.evm.sweep import keys_collide
@@ -30,7 +30,7 @@ class Instance:
     one: Mask
     two: Mask
     shifts: Sequence[Shift]
-    mesh: Mesh | None = None
+    mesh: MeshArrays | None = None
     voxels_per_unit: float = 1.0
 
 
@@ -200,20 +200,20 @@ class Triangles(Holder):
 
     is_exact: ClassVar[bool] = False
 
-    def make(self, mask: Mask) -> Mesh:  # noqa: ARG002
+    def make(self, mask: Mask) -> MeshArrays:  # noqa: ARG002
         """Return the mesh itself."""
         assert self.instance.mesh is not None
         return self.instance.mesh
 
-    def place(self, one: Mesh, two: Mesh, shift: Shift) -> tuple[Any, Any]:
+    def place(self, one: MeshArrays, two: MeshArrays, shift: Shift) -> tuple[Any, Any]:
         """Move the vertices."""
-        return one, Mesh(two.vertices + np.array(shift) / self.instance.voxels_per_unit, two.faces)
+        return one, MeshArrays(two.vertices + np.array(shift) / self.instance.voxels_per_unit, two.faces)
 
     def collides(self, one: Any, two: Any) -> bool:
         """Test all pairs."""
         return len(colliding_triangles(one, two)[0]) > 0
 
-    def byte_count(self, made: Mesh) -> int:
+    def byte_count(self, made: MeshArrays) -> int:
         """Return the size of vertices and faces [bytes]."""
         return made.vertices.nbytes + made.faces.nbytes
 

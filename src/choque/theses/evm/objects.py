@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from choque.errors import InvalidInput
-from choque.files.meshes import Mesh
+from choque.files.meshes import MeshArrays
 from choque.volumes import Volume
 
 
-def sphere_mesh(slices: int = 20, stacks: int = 19, radius: float = 1.0) -> Mesh:
+def sphere_mesh(slices: int = 20, stacks: int = 19, radius: float = 1.0) -> MeshArrays:
     """Return a sphere with poles on y, with two triangles for every patch; half of those at the poles have no area.
 
     The default has the 362 vertices and 760 triangles, 40 of them without area, of Ottogalli's experiment (2014).
@@ -35,7 +35,7 @@ def sphere_mesh(slices: int = 20, stacks: int = 19, radius: float = 1.0) -> Mesh
     after = np.roll(rows, -1, axis=1)
     upper = np.stack((rows[:-1], after[:-1], rows[1:]), axis=-1)
     lower = np.stack((after[:-1], after[1:], rows[1:]), axis=-1)
-    return Mesh(vertices, np.concatenate((upper, lower), axis=1).reshape(-1, 3))
+    return MeshArrays(vertices, np.concatenate((upper, lower), axis=1).reshape(-1, 3))
 
 
 def even_count_block(vertex_count: int, seed: int = 0) -> Volume:

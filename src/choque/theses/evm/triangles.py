@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.files.meshes import Mesh
+from choque.files.meshes import MeshArrays
 
 CROSSING = 2.0**-48
 """Upper bound for the relative rounding error of the point where an edge crosses a plane."""
@@ -17,7 +17,7 @@ Triangle = NDArray[np.float64]
 """(3, 3): corners, columns x, y, z."""
 
 
-def colliding_triangles(one: Mesh, two: Mesh) -> tuple[NDArray[np.int64], int]:
+def colliding_triangles(one: MeshArrays, two: MeshArrays) -> tuple[NDArray[np.int64], int]:
     """Return all pairs of triangles that meet, (m, 2) sorted, by testing every pair; and the number of tests.
 
     Triangles without area meet nothing: in a closed mesh their neighbours cover them. O(n · m) time.
@@ -161,12 +161,12 @@ class TriangleSearch:
     1997).
     """
 
-    def __init__(self, mesh: Mesh) -> None:
+    def __init__(self, mesh: MeshArrays) -> None:
         self._rows = np.flatnonzero(~mesh.degenerate)
         self._corners = _corners(mesh, self._rows)
         self._tree = create("bvh", Boxes(self._corners.min(axis=1), self._corners.max(axis=1)))
 
-    def meeting(self, other: Mesh) -> NDArray[np.int64]:
+    def meeting(self, other: MeshArrays) -> NDArray[np.int64]:
         """Return the sorted pairs (m, 2) of a triangle of this mesh and one of ``other`` that share a point."""
         rows = np.flatnonzero(~other.degenerate)
         if not len(self._rows) or not len(rows):
@@ -180,7 +180,7 @@ class TriangleSearch:
         return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def _corners(mesh: Mesh, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def _corners(mesh: MeshArrays, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     return np.ascontiguousarray(mesh.vertices[mesh.faces[rows]], np.float64)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.files.meshes import Mesh
+from choque.files.meshes import MeshArrays
 from choque.theses.evm.triangles import colliding_triangles
 from choque.volumes import Volume
 from choque.volumes.voxelise import as_mesh
@@ -28,8 +28,8 @@ class MeshVerdict:
 
 
 def meshes_collide(
-    one: str | os.PathLike[str] | Mesh | tuple[ArrayLike, ArrayLike],
-    two: str | os.PathLike[str] | Mesh | tuple[ArrayLike, ArrayLike],
+    one: str | os.PathLike[str] | MeshArrays | tuple[ArrayLike, ArrayLike],
+    two: str | os.PathLike[str] | MeshArrays | tuple[ArrayLike, ArrayLike],
     *,
     voxels_per_unit: float,
 ) -> MeshVerdict:
@@ -49,14 +49,14 @@ def meshes_collide(
     lower, upper = (volumes[0] & volumes[1]).bounds
     rows = [_reaching(mesh, lower, upper) for mesh in (first, second)]
     found, tests = colliding_triangles(
-        Mesh(first.vertices, first.faces[rows[0]]), Mesh(second.vertices, second.faces[rows[1]])
+        MeshArrays(first.vertices, first.faces[rows[0]]), MeshArrays(second.vertices, second.faces[rows[1]])
     )
     pairs = np.column_stack((rows[0][found[:, 0]], rows[1][found[:, 1]]))
     events = ["volumes collide", "triangles collide" if len(pairs) else "triangles apart"]
     return MeshVerdict(len(pairs) > 0, pairs, tests, events)
 
 
-def _reaching(mesh: Mesh, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.int64]:
+def _reaching(mesh: MeshArrays, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the triangles with area whose boxes reach into a box."""
     corners = mesh.vertices[mesh.faces]
     inside = (corners.min(axis=1) <= upper).all(axis=1) & (corners.max(axis=1) >= lower).all(axis=1)

@@ -142,7 +142,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CountComparison:
     """The comparison of the counts of a run with the expected ones.
 
     Attributes
@@ -198,7 +198,7 @@ def _expected_of(folder: Path, name: str) -> Path | None:
 
 def compare_logs(
     found: str | os.PathLike[str], expected: str | os.PathLike[str], columns: Iterable[str] = COUNTS
-) -> Verdict:
+) -> CountComparison:
     """Compare two logs row by row in their ``columns`` of counts; times are ignored."""
     ours, theirs = read_log(found), read_log(expected)
     rows = min(len(ours["Collisions"]), len(theirs["Collisions"]))
@@ -213,5 +213,5 @@ def compare_logs(
     if counts[0] != counts[1]:
         firsts.append((rows + 1, f"there are {counts[0]} rows, expected {counts[1]}"))
     if firsts:
-        return Verdict(rows, *sums, *min(firsts))
-    return Verdict(rows, *sums)
+        return CountComparison(rows, *sums, *min(firsts))
+    return CountComparison(rows, *sums)

@@ -38,7 +38,7 @@ class Slabs(NamedTuple):
     upper: Any
 
 
-class Poses(NamedTuple):
+class PosedGroups(NamedTuple):
     """The bodies to bound.
 
     Attributes
@@ -79,7 +79,7 @@ def fit_vertices(
     last: int,
     points: tuple[NDArray[np.float64], Rows],
     directions: NDArray[np.float64],
-    poses: Poses,
+    poses: PosedGroups,
     storing: float,
     slabs: Slabs,
 ) -> None:
@@ -120,7 +120,7 @@ def fit_vertices(
 
 
 @kernel
-def farthest_points(points: NDArray[np.float64], starts: Rows, poses: Poses, radius: NDArray[np.float64]) -> None:
+def farthest_points(points: NDArray[np.float64], starts: Rows, poses: PosedGroups, radius: NDArray[np.float64]) -> None:
     """Write the distance of the farthest point of each body from its position, rounded up."""
     groups, rotation, scale = poses.groups, poses.rotation, poses.scale
     offset = np.empty(3)
@@ -143,7 +143,7 @@ def farthest_points(points: NDArray[np.float64], starts: Rows, poses: Poses, rad
 
 
 @kernel
-def place_boxes(local: Slabs, poses: Poses, center: Floats, half: NDArray[np.float64], axes: Floats) -> None:
+def place_boxes(local: Slabs, poses: PosedGroups, center: Floats, half: NDArray[np.float64], axes: Floats) -> None:
     """Write the ``local`` box of each body's group, scaled along body axes, turned and shifted; rounded outward."""
     groups, position, rotation, scale = poses.groups, poses.position, poses.rotation, poses.scale
     middle = np.empty(3)
@@ -221,7 +221,7 @@ def turn_map(
     last: int,
     maps: tuple[NDArray[np.float64], NDArray[np.float64]],
     directions: NDArray[np.float64],
-    poses: Poses,
+    poses: PosedGroups,
     storing: float,
     slabs: Slabs,
 ) -> None:
@@ -415,7 +415,7 @@ class BodyPoints:
             self._maps[resolution] = SupportMap.of(self.points, self.starts, resolution)
         return self._maps[resolution]
 
-    def _poses(self, groups: ArrayLike, position: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Poses:
+    def _poses(self, groups: ArrayLike, position: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> PosedGroups:
         """Return the checked poses as kernels take them."""
         carried = check.rows(groups, "groups", len(self))
         count = len(carried)
@@ -434,4 +434,4 @@ class BodyPoints:
         if stretch.shape != (count, 3):
             stretch = np.broadcast_to(stretch, (count, 3)).copy()
         where, turn = check.widest(where, turn)  # a narrowed rotation would turn points out of their volume
-        return Poses(carried, where, turn, stretch)
+        return PosedGroups(carried, where, turn, stretch)

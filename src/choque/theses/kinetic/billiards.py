@@ -23,7 +23,7 @@ from choque._core.threads import Gate, one_thread
 from choque._core.types import F64, I32, I64, Integer
 from choque.errors import InvalidInput
 from choque.kinetic import Sweep, loop
-from choque.kinetic.certificates import Motion, Paths, certify_ends, release
+from choque.kinetic.certificates import MovingEnds, Paths, certify_ends, release
 from choque.kinetic.lists import Lists
 from choque.kinetic.loop import EventBuffer, Journal, advance
 from choque.kinetic.paths import as_time
@@ -269,7 +269,7 @@ class Balls(NamedTuple):
 
 @helper
 def _play(
-    until: float, limit: int, balls: Balls, tolerance: float, motion: Motion, journal: Journal, events: EventBuffer
+    until: float, limit: int, balls: Balls, tolerance: float, motion: MovingEnds, journal: Journal, events: EventBuffer
 ) -> int:
     """Advance to ``until``, or until ``limit`` collisions have happened in all."""
     tally, struck = balls.tally, balls.struck
@@ -405,7 +405,7 @@ def _slope(quartic: Quartic, s: float) -> float:
 
 
 @helper
-def _collide(a: Integer, b: Integer, balls: Balls, motion: Motion, now: float) -> bool:
+def _collide(a: Integer, b: Integer, balls: Balls, motion: MovingEnds, now: float) -> bool:
     """Exchange momentum along the line of centers, without loss, and start new paths for both.
 
     Return False, and change nothing, if the balls are pressed together and would part by less than rounding.
