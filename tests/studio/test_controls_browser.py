@@ -143,6 +143,8 @@ def test_bodies_are_added_thrown_plotted_compared_and_removed(watched: Watched) 
     def throw() -> None:
         """Play, drag the first ball to the left and let it go on the way."""
         watched.studio.ask(view.reset)
+        watched.move_camera_again()
+        watched.still()
         grip = watched.pixel_of(np.zeros(3), up=(0.0, 1.0, 0.0))
         watched.studio.ask(view.play)
         watched.drag(grip, grip - [60.0, 0.0], speed)  # on a busy machine steps come later than movements
