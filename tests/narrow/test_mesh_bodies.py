@@ -32,7 +32,7 @@ def point_segment(p: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def point_triangles(p: Floats, corners: Floats) -> Floats:
-    """(..., t) distances of points (..., t or 1, 3) from triangles (t, 3, 3): its foot if inside, else the nearest edge."""
+    """(..., t) distances of points from triangles (t, 3, 3): the foot if it is inside, else the nearest edge."""
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     best = np.min([point_segment(p, a, b), point_segment(p, b, c), point_segment(p, c, a)], axis=0)
     normal = np.cross(b - a, c - a)
