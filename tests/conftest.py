@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -41,6 +42,28 @@ settings.load_profile("choque")
 os.environ.setdefault("CHOQUE_COMPILERS", "1")  # several tests run at a time already
 
 gc.set_threshold(50_000, 20, 50)  # compiling makes objects by the million, few of them in circles
+
+
+LARGE = 600  # tests in a file
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let xdist take files in the order in which they were collected, rather than by their number of tests."""
+    config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort the files: two with very many tests, those of the studio, then by their number of tests.
+
+    The first two compile most kernels. Were folders taken one after the other, both workers would meet the same kernels
+    at the same time and compile them twice. The browser is closed when a worker has left the studio. Short files are
+    left for the end.
+    """
+    files = [item.nodeid.partition("::")[0] for item in items]
+    count = Counter(files)
+    order = {name: (count[name] < LARGE, not name.startswith("tests/studio/"), -count[name]) for name in count}
+    items[:] = [item for _, item in sorted(zip(files, items, strict=True), key=lambda pair: order[pair[0]])]
 
 
 @pytest.fixture(scope="session")

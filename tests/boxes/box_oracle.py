@@ -49,13 +49,11 @@ def _areas(boxes: Array) -> Array:
 
 def dense_join(a: Array, b: Array, closed: bool = True) -> Array:
     """(m, 2) rows of overlapping boxes, sorted."""
-    half = a.shape[1] // 2
-    one, two = a[:, None], b[None]
-    if closed:
-        meet = (one[..., :half] <= two[..., half:]) & (two[..., :half] <= one[..., half:])
-    else:
-        meet = (one[..., :half] < two[..., half:]) & (two[..., :half] < one[..., half:])
-    return np.argwhere(meet.all(axis=-1))
+    half, below = a.shape[1] // 2, np.less_equal if closed else np.less
+    meet = np.ones((len(a), len(b)), np.bool_)
+    for low, high in zip(range(half), range(half, 2 * half), strict=True):  # an axis at a time: large arrays are slow
+        meet &= below(a[:, low, None], b[:, high]) & below(b[:, low], a[:, high, None])
+    return np.argwhere(meet)
 
 
 def plain_suppress(boxes: Array, scores: Array, iou: float, groups: Array | None = None, over: str = "union") -> Array:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from choque.cli import main
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile
 from choque.lab import Result, compare, read, report, resume, runs
 
@@ -71,10 +70,7 @@ def test_no_file_is_executed_without_a_declaration_either(
 @pytest.mark.parametrize("words", [["report", "F"], ["compare", "F", "F"], ["resume", "F"], ["report", "F", "--json"]])
 def test_no_verb_executes_it(words: list[str], trap: Path, tmp_path: Path) -> None:
     arguments = [str(trap) if word == "F" else word for word in words]
-    done = subprocess.run(
-        [sys.executable, "-m", "choque", "lab", *arguments], env=os.environ, capture_output=True, text=True
-    )
-    assert done.returncode == (2 if words[0] == "resume" else 1 if words[0] == "report" else 0), done.stderr
+    assert main(["lab", *arguments]) == (2 if words[0] == "resume" else 1 if words[0] == "report" else 0)
     assert not (tmp_path / "EXECUTED").exists()
 
 

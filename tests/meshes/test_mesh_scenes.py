@@ -15,9 +15,9 @@ UNIT = box()
 OPPOSITE = {"inside": "containing", "containing": "inside"}
 
 
-def shell() -> Arrays:
+def shell(rings: int = 8) -> Arrays:
     """A sphere with a spherical cavity."""
-    outer, inner = sphere(8), sphere(8, 0.5)
+    outer, inner = sphere(rings), sphere(rings, 0.5)
     faces = np.concatenate((outer[1], inner[1][:, ::-1] + len(outer[0])))
     return np.vstack((outer[0], inner[0])), faces
 
@@ -38,8 +38,8 @@ def shell() -> Arrays:
         (UNIT, box((0.25, 0.25, 0), (0.75, 0.75, 0.5)), "containing"),  # touches from inside
         (shell(), sphere(6, 0.3), "apart"),  # in the cavity
         (shell(), sphere(6, 0.7), "overlapping"),
-        (shell(), sphere(8, 0.5), "touching"),  # fills the cavity
-        (sphere(8), shell(), "containing"),
+        (shell(5), sphere(5, 0.5), "touching"),  # fills the cavity
+        (sphere(5), shell(5), "containing"),
         (torus(8), sphere(5, 0.3), "apart"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 
@@ -14,7 +15,7 @@ from choque._core.kernel import kernel
 from choque.meshes.triangles import KINDS, intersection_of, neighbors_kind, triangles_kind
 
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
-COUNT = 600
+COUNT = 600 if os.environ.get("CHOQUE_FULL") == "1" else 250
 
 
 def as_triangle(corners: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:

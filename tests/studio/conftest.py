@@ -1,4 +1,7 @@
-"""One studio for all tests of views, and one tab of a real browser with a studio of its own."""
+"""One studio for all tests of views, and one tab of a real browser with a studio of its own.
+
+Both are closed after the tests of this folder: a tab that is open draws in software, and takes a fifth of a core.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from choque.studio.page.studio import Studio
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_studio() -> Iterator[Studio]:
     """A studio that no browser looks at; tests open their views in it."""
     pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
@@ -23,7 +26,7 @@ def shared_studio() -> Iterator[Studio]:
         yield studio
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Chromium]:
     """A real browser."""
     pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
@@ -33,7 +36,7 @@ def chromium() -> Iterator[Chromium]:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_tab(chromium: Chromium) -> Iterator[Watched]:
     """A studio and a tab that shows it."""
     from view_browser import Watched

@@ -181,6 +181,17 @@ class Watched:
         middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
         return middle + scale * np.array([away @ right, -(away @ np.cross(right, ahead))])
 
+    def move_camera_again(self) -> None:
+        """Move the camera of the tab by a thousandth of its distance, so that the tab reports where it is.
+
+        An order to the tab and a report from it may cross on a busy machine, and the studio then takes the camera to be
+        where it was before.
+        """
+        (client,) = self.studio.server.get_clients().values()
+        target, place = np.array(client.camera.look_at), np.array(client.camera.position)
+        client.camera.position = target + 1.001 * (place - target)
+        client.camera.look_at = target
+
     def picture(self) -> np.ndarray:
         """What is seen between the panels: (height, width, 3)."""
         box = self.page.locator("canvas").first.bounding_box()
