@@ -23,6 +23,14 @@ RIGHT = {
     "neighbor list": ("how-to/atoms", "glossary", "reference/neighbors", "neighbors_in_a_crystal"),
     "friction": ("how-to/simulating",),
     "STL": ("how-to/parts", "glossary", "reference/meshes"),
+    "sweep and prune": ("explanation/sap_direct", "explanation/sap_incremental", "which_method", "glossary"),
+    "k-DOP": ("explanation/kdops", "explanation/sap_kdop", "choque.bounds.KDops"),
+    "voxel": ("how-to/images", "explanation/extreme_vertices", "reference/volumes", "studio_volumes"),
+    "periodic": ("how-to/atoms", "explanation/neighbors", "reference/neighbors", "choque.neighbors"),
+    "sleep": ("explanation/soft_step", "how-to/simulating", "choque.world", "limits"),
+    "bounding box overlap": ("how-to/boxes", "glossary", "which_method", "choque.bounds"),
+    "clearance": ("how-to/parts", "choque.meshes", "choque.volumes"),
+    "mass": ("choque.world.arguments.BodyOptions", "reference/world", "how-to/scenes", "how-to/simulating"),
 }
 """What is searched for, and parts of the addresses of pages that answer it."""
 

@@ -66,3 +66,8 @@ def test_summaries_name_things_relative_to_their_package(page: Path) -> None:
 def test_what_is_internal_is_not_documented() -> None:
     text = "\n".join(path.read_text() for path in REFERENCE.glob("*.md"))
     assert not re.findall(r"^\.\. auto\w+:: choque\.(?:kernel|memory|threads|_\w+)", text, re.M)
+
+
+@pytest.mark.parametrize("name", ["choque.world.arguments.BodyOptions", "choque.dynamics.response.Events"])
+def test_what_a_world_takes_and_tells_is_described_beside_it(name: str) -> None:
+    assert f".. autoclass:: {name}\n" in (REFERENCE / "world.md").read_text()

@@ -341,7 +341,7 @@ class BroadPhase:
 
     @one_thread
     def cast_rays(self, origin: ArrayLike, direction: ArrayLike, *, longest: float = np.inf) -> RayHits:
-        """Return the first box that each ray (k, d) meets: ids (k,), −1 for none, and distances in directions (k,)."""
+        """Return the first box each ray (k, d) meets: ids (k,), −1 for none; distances in units of the direction."""
         from choque._core.tree_query import RayHits, cast_rays
 
         state = self._searched()

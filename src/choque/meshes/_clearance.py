@@ -55,7 +55,7 @@ def clearance(a: Mesh, b: Mesh, *, pose: Any = None, bound: float = np.inf, thre
     Examples
     --------
     >>> from choque.meshes import Mesh
-    >>> corner = Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> corner = Mesh([[0, 0, 0], *4 * np.eye(3)], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
     >>> needle = Mesh([[1, 1, 0.5], [1, 1, -3], [1, 2, -3]], [[0, 1, 2]])
     >>> clearance(corner, needle).tolist()
     [-0.5, 3.0, 3.0]

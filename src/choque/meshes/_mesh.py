@@ -47,7 +47,7 @@ class Mesh:
 
     Examples
     --------
-    >>> tetrahedron = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> tetrahedron = Mesh([[0, 0, 0], *np.eye(3)], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
     >>> tetrahedron
     Mesh(4 vertices, 4 faces, from (0, 0, 0) to (1, 1, 1))
     >>> tetrahedron.self_intersections().tolist()

@@ -65,7 +65,7 @@ def collide(a: Mesh, b: Mesh, poses: Any = None, *, solid: bool | None = None, t
     Examples
     --------
     >>> from choque.meshes import Mesh
-    >>> corner = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> corner = Mesh([[0, 0, 0], *np.eye(3)], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
     >>> collide(corner, corner, (np.eye(3), [[0.2, 0, 0], [1, 0, 0], [2, 0, 0]])).tolist()
     [True, True, False]
     """

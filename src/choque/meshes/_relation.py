@@ -44,7 +44,7 @@ def relation(a: Mesh, b: Mesh, *, pose: Any = None, threads: int | None = None) 
 
     Examples
     --------
-    >>> corner = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> corner = Mesh([[0, 0, 0], *np.eye(3)], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
     >>> relation(corner, corner), relation(corner, corner, pose=(np.eye(3), [1, 0, 0]))
     ('equal', 'touching')
     """

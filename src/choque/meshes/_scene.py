@@ -55,8 +55,8 @@ class Scene:
 
     Examples
     --------
-    >>> corner = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-    >>> scene = Scene([corner, corner.moved((np.eye(3), [0, 0, 1])), corner.moved((np.eye(3), [0, 0, 2.5]))])
+    >>> corner = Mesh([[0, 0, 0], *np.eye(3)], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> scene = Scene([corner, *(corner.moved((np.eye(3), [0, 0, z])) for z in (1, 2.5))])
     >>> scene.clashes(clearance=1.0)
     Clashes(2 pairs of parts: 1 touching, 1 near)
     """

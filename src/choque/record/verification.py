@@ -22,14 +22,14 @@ from choque.world.saving import read_world
 class Verification:
     """The result of simulating a recorded run again."""
 
-    frame_count: int  # how many frames were compared
-    # the first frame whose state differs from the recorded one; None if there is none
+    frame_count: int  #: How many frames were compared.
+    #: The first frame whose state differs from the recorded one; None if there is none.
     first_difference: int | None = None
-    reason: str = ""  # what differs there: the hash of the state, or the poses although the hash is right
-    # Libraries or processors that differ from those of the recording: name, recorded, present. The sources of Choque
-    # count as one: "choque sources", a digest, tells two commits of one version apart.
+    reason: str = ""  #: What differs there: the hash of the state, or the poses although the hash is right.
+    #: Libraries or processors that differ from those of the recording: name, recorded, present. The sources of Choque
+    #: count as one: "choque sources", a digest, tells two commits of one version apart.
     other_versions: tuple[tuple[str, str, str], ...] = ()
-    recorded: str = ""  # the versions with which it was recorded, in words
+    recorded: str = ""  #: The versions with which it was recorded, in words.
 
     @property
     def is_equal(self) -> bool:

@@ -68,9 +68,9 @@ def map_worlds(
 
     Examples
     --------
-    >>> table = choque.scale.map_worlds("balls-in-box:50", [{"seed": seed} for seed in range(3)], steps=5, workers=1)
+    >>> table = choque.scale.map_worlds("balls-in-box:50", [{"seed": 0}, {"seed": 1}], steps=5, workers=1)
     >>> table["seed"].tolist(), table["bodies"].shape
-    ([0, 1, 2], (3,))
+    ([0, 1], (2,))
     """
     rows = [dict(row) for row in parameters]
     steps, dt = check.whole_number(steps, "steps", 0), check.positive(dt, "dt")

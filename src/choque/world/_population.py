@@ -56,7 +56,7 @@ class Population:
     def add_spheres(self, position: ArrayLike, radius: ArrayLike = 1.0, **options: Unpack[BodyOptions]) -> Ids:
         """Add spheres around ``position`` (n, 3) of ``radius``, (n,) or one for all; return their ids.
 
-        ``options`` are those of `BodyOptions`, each one value for all bodies or one for each.
+        ``options`` are those of `choque.world.arguments.BodyOptions`, each one value for all bodies or one for each.
         """
         columns = Arguments(position, options)
         reach = columns.numbers(radius, "radius", above=0)
@@ -123,7 +123,7 @@ class Population:
         row
             Which hull of a library: one for all, or (n,).
         options
-            Those of `BodyOptions`. With the identity as ``rotation``, a solid keeps the orientation of its points.
+            Those of `choque.world.arguments.BodyOptions`. With the identity as ``rotation``, points are not turned.
         """
         from choque.world.hull_library import as_hulls
 
