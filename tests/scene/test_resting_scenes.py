@@ -49,6 +49,19 @@ def test_balls_run_through_a_funnel() -> None:
     mouth = world.bodies.hulls[0].points[:, 1].min()
     assert before[moving, 1].min() > mouth > world.bodies.position[moving, 1].max()
     assert world.bodies.position[moving, 1].min() > 0.45
+    assert world.bodies.position[moving, 1].max() < 2.5  # they do not stand on each other as they began
+
+
+@pytest.mark.parametrize("angle", [20.0, 60.0])
+def test_no_ball_goes_over_the_rim_of_a_funnel(angle: float) -> None:
+    made = scene.bodies("hopper", 120, angle=angle)
+    world = made.world()
+    moving, funnel = ~world.bodies.static, world.bodies.hulls[0].points
+    mouth, rim = funnel[:, 1].min(), np.hypot(funnel[:, 0], funnel[:, 2]).max()
+    for _ in range(240):
+        world.step(made.dt)
+        place = world.bodies.position[moving]
+        assert (np.hypot(place[:, 0], place[:, 2])[place[:, 1] > mouth] < rim).all()
 
 
 def test_rubble_stays_in_its_box() -> None:
@@ -57,6 +70,15 @@ def test_rubble_stays_in_its_box() -> None:
     inside = np.abs(world.bodies.position[~world.bodies.static])
     assert (inside < walls).all()
     assert world.asleep[~world.bodies.static].all()
+
+
+def test_the_balls_of_rubble_are_not_above_each_other() -> None:
+    """Balls in one column would stand as a tower among the bodies that fall."""
+    bodies = scene.bodies("rubble", 400).world().bodies
+    place = bodies.position[bodies.kind == Kind.SPHERE]
+    _, balls = np.unique(place[:, [0, 2]].round(3), axis=0, return_counts=True)
+    assert len(place) == 100
+    assert balls.max() < 12  # of 12 in a column
 
 
 def test_nothing_sinks_into_the_terrain() -> None:
@@ -142,7 +164,12 @@ def test_a_ball_rolls_and_another_slides_by_the_closed_forms() -> None:
     before = world.bodies.position.copy()
     for _ in range(120):
         world.step(made.dt)
-    way = np.linalg.norm(world.bodies.position - before, axis=1)[1:]
+    balls = ~world.bodies.static
+    way = np.linalg.norm(world.bodies.position - before, axis=1)[balls]
     np.testing.assert_allclose(way, 0.5 * 9.8 * np.sin(np.radians(10)) * 2**2 * np.array([5 / 7, 1]), rtol=0.01)
-    spin = np.linalg.norm(world.bodies.angular_velocity, axis=1)[1:] * 0.5
-    np.testing.assert_allclose(spin, [np.linalg.norm(world.bodies.velocity[1]), 0], atol=0.01)
+    spin = np.linalg.norm(world.bodies.angular_velocity, axis=1)[balls] * 0.5
+    np.testing.assert_allclose(spin, [np.linalg.norm(world.bodies.velocity[balls][0]), 0], atol=0.01)
+    for _ in range(330):
+        world.step(made.dt)
+    assert world.asleep[balls].all()
+    np.testing.assert_allclose(np.linalg.norm(world.bodies.position - before, axis=1)[balls], 20.5, atol=0.05)

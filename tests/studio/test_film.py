@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from choque import scene
 from choque.errors import ChoqueError, InvalidInput
+from choque.narrow import Contacts
 from choque.record import BodyTable, Poses, Recorder, Recording
 from choque.scene import Camera
+from choque.studio.drawing import draw_film
 from choque.studio.film import Look, captioned, draw_frame, film_frames, make_film, rate_of
 from choque.studio.glow import Glow
 from choque.studio.png import png_bytes
+from choque.studio.request import FilmRequest
 from choque.studio.stage.camera import TIGHTER, VIEW_ANGLE, Course, Follower, directions, framing
-from choque.studio.stage.extents import axis_boxes, oriented_boxes
+from choque.studio.stage.extents import axis_boxes, oriented_boxes, outline
 from choque.studio.stage.quaternions import angle_and_axis, matrix_of, quaternions
 from choque.world import World
 
@@ -205,6 +210,29 @@ def test_bodies_that_fall_off_the_floor_do_not_pull_the_camera_away() -> None:
         assert fell.at(share)[0].radius == pytest.approx(still.at(share)[0].radius, rel=0.05)
 
 
+def test_the_top_of_a_tower_stays_in_the_picture_when_its_foot_is_many_bodies() -> None:
+    """Of many bodies, those farthest from the middle are left out if they were flung there, not if they stand there."""
+    places = np.zeros((41, 60, 3))
+    places[:, :50, 0], places[:, 50:, 1] = np.arange(50) % 10 - 4.5, 2.0 * np.arange(10)
+    places[:, :50, 2] = np.arange(50) // 10 - 2.0
+    places[20:, 0, 0] = -60.0
+    course = Course(Made(places), Made.camera, (160, 90))
+    for frame in range(41):
+        assert in_picture(course.at(frame / 40), places[frame, 1:]).all()
+    assert not in_picture(course.at(1.0), places[40, :1]).any()
+
+
+def test_nothing_glows_before_a_film_is_lit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lit: list[float] = []
+    monkeypatch.setattr(Glow, "advance", lambda _, time, __: lit.append(time))
+    request = FilmRequest(look=SMALL, seconds=0.4, shot=0.2)
+    draw_film(tmp_path / "a.gif", ["stack:3"], request=request)
+    assert min(lit) == pytest.approx(0.2)
+    lit.clear()
+    draw_film(tmp_path / "b.gif", ["stack:3"], request=replace(request, shot=None))
+    assert min(lit) == 0.0
+
+
 @pytest.mark.parametrize("suffix", [".webp", ".gif", ".webm"])
 def test_only_h264_needs_even_sizes(recording: Recording, tmp_path: Path, suffix: str) -> None:
     look = Look(**{**vars(SMALL), "size": (95, 63)})
@@ -244,6 +272,35 @@ def test_what_collides_glows_in_a_film_and_fades() -> None:
     assert (glow.colors(np.full((3, 3), 100, np.uint8))[2] == 100).all()
     glow.advance(0.0, place)  # back to the beginning
     assert not glow.light.any()
+
+
+def test_a_mesh_reaches_as_far_as_its_vertices() -> None:
+    """A drum is round: the corners of the box around it would keep a camera too far away."""
+    bodies = scene.find_bodies("washer:8").world().bodies
+    rotation = np.repeat(rotations(1, 3), len(bodies), axis=0).astype(np.float32)
+    points, reach = outline(BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), rotation))
+    drum = bodies.hulls[int(bodies.hull[-1])].points
+    assert np.linalg.norm(points, axis=1).max() == pytest.approx(np.linalg.norm(drum, axis=1).max(), rel=1e-5)
+    assert len(reach) == len(points)
+
+
+@pytest.mark.parametrize("static", [0, 1])
+def test_sparks_fly_off_a_static_body(static: int) -> None:
+    """They would be seen on the other side of a thin curved wall."""
+    glow = Glow(np.arange(2) == static, 0.5)
+    up = np.array([[0.0, 1.0 if static == 0 else -1.0, 0.0]])
+    one = {
+        "separations": np.zeros((1, 1)),
+        "features": np.zeros((1, 1), np.uint32),
+        "point_count": np.ones(1, np.uint8),
+    }
+    touching = Contacts(pairs=np.array([[0, 1]], np.int32), normal=up, points=np.zeros((1, 1, 3)), **one)
+    glow.advance(0.0, np.zeros((2, 3)))
+    glow.light[:] = 1.0
+    glow.touch(0.0, touching)
+    outer = glow.sparks().ends[:, 1]
+    assert (outer[:, 1] > 0.1).all()
+    np.testing.assert_allclose(outer[:, [0, 2]].sum(axis=0), 0.0, atol=1e-6)
 
 
 def test_a_following_camera_keeps_what_moves_in_the_picture(recording: Recording, tmp_path: Path) -> None:

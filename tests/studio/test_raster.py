@@ -127,6 +127,20 @@ def test_a_ball_casts_a_shadow_on_the_floor_and_none_on_itself() -> None:
     assert (with_shadow[differs].sum(axis=1) < without[differs].sum(axis=1)).all()
 
 
+def test_a_ball_that_went_far_away_still_casts_a_shadow() -> None:
+    cast, poses = ball_over_floor()
+    ball, seen = np.flatnonzero(~cast.static), []
+    far = Poses(poses.position.copy(), poses.rotation)
+    far.position[ball] += np.float32([-40.0, 0.0, 0.0])
+    for shadows in (True, False):
+        with RasterStage(Camera(14, -50, 0), size=(120, 90), threads=1, shadows=shadows) as stage:
+            stage.show(cast, poses)
+            stage.aim(Camera(14, -50, 0), (-40.0, 0.0, 0.0))
+            stage.show(cast, far)
+            seen.append(stage.picture().astype(np.int64))
+    assert (seen[0].sum(axis=2) < seen[1].sum(axis=2) - 20).sum() > 50
+
+
 def test_the_picture_is_the_same_for_any_number_of_threads() -> None:
     assert (drawn(threads=1) == drawn(threads=3)).all()
 

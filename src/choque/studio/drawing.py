@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -301,7 +302,10 @@ def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, prog
     seconds = (SECONDS if request.seconds is None else request.seconds) * request.speed
     shot = None if request.shot is None else round(request.shot * request.speed * scene.steps_per_second)
     frames = Simulated(scene, max(1, round(seconds * scene.steps_per_second)), shot)
-    count = make_film(target, frames, **request.options, progress=progress)
+    options = request.options
+    if shot is not None:  # what stands settles at first, and should not seem to be struck
+        options["look"] = replace(request.look, lit_since=shot / scene.steps_per_second)
+    count = make_film(target, frames, **options, progress=progress)
     is_still = shot is None and not frames.has_moved
     still = f"; nothing moved: --shot {seconds / 3:.2g} shoots a ball at it" if is_still else ""
     return f"{count:,} frames of {scene.name}, {len(frames.bodies(0)):,} bodies{still}"

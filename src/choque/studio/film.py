@@ -84,6 +84,8 @@ class Look:
     quiet
         Whether colours are toned down and what collides glows and sparks, as on the page; otherwise they are those of
         the scene.
+    lit_since
+        The time of the scene from which what collides glows [s].
     caption
         A line of text at the bottom; ``{time}``, ``{frame}``, ``{bodies}`` and ``{contacts}`` stand for their values.
     """
@@ -104,6 +106,7 @@ class Look:
     definition: int | None = None
     camera: Camera | None = None
     quiet: bool = True
+    lit_since: float = 0.0
     caption: str | None = None
 
 
@@ -253,7 +256,8 @@ class _Painter:
             self._glow, self._cast = glow_of(cast), cast
             self._shown = replace(cast, color=quiet(cast.color, cast.static)) if look.quiet else cast
         time = index / frames.frames_per_second
-        self._glow.advance(time, poses.position)
+        if time >= look.lit_since:
+            self._glow.advance(time, poses.position)
         stage.aim(*self._aimed(index, cast, poses))
         stage.show(cast, poses)
         stage.set_colors(self._glow.colors(self._shown.color) if look.quiet else cast.color)
@@ -288,7 +292,7 @@ class _Painter:
             drawing = OVERLAYS["structure"].draw(findings, Options())
             color = OVERLAYS["structure"].color if drawing.colors is None else drawing.colors
             self._stage.show_segments("tree", drawing.lines, color)
-        if look.quiet and self._glow is not None:
+        if look.quiet and self._glow is not None and time >= look.lit_since:
             self._glow.touch(time, findings.detected.contacts)
             self._stage.show_segments("sparks", *self._glow.sparks())
 

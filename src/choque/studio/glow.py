@@ -36,19 +36,26 @@ RAYS = 7
 MAX_SPARKS = 400
 """Rays of a spark, and the maximum number of sparks, the latest ones."""
 
+LIFT = 0.4
+"""How steeply rays leave a static body: level ones would pass through a curved wall and be seen behind it."""
+
 Floats = NDArray[np.float64]
 
 
 class Hits(NamedTuple):
-    """Contacts that sparks fly from: when they began [s], how strong they are (k,), points and normals (k, 3)."""
+    """Contacts that sparks fly from: when they began [s], how strong they are (k,), points and normals (k, 3).
+
+    `away` (k, 3) is the normal away from the static body of a contact, or zero where both bodies move.
+    """
 
     time: Floats
     strength: Floats
     point: Floats
     normal: Floats
+    away: Floats
 
 
-NO_HITS = Hits(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty((0, 3)))
+NO_HITS = Hits(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 3)))
 
 
 class Sparks(NamedTuple):
@@ -74,7 +81,7 @@ class Glow:
     """
 
     def __init__(self, static: NDArray[np.bool_], size: float) -> None:
-        self._moving = np.flatnonzero(~static)
+        self._static, self._moving = static, np.flatnonzero(~static)
         self.size = size
         self.light = np.zeros(len(static))
         """(n,) light of each body, 0 to 1."""
@@ -123,7 +130,8 @@ class Glow:
         rows = rows[~np.isin(keys[rows], before)]
         kept = np.flatnonzero((self._hits.time <= time) & (time - self._hits.time < SPARK_SECONDS))
         point, normal = (column[rows].astype(np.float64) for column in (contacts.point, contacts.normal))
-        fresh = Hits(np.full(len(rows), time), strength[rows], point, normal)
+        side = self._static[contacts.pairs[rows]].astype(np.float64)
+        fresh = Hits(np.full(len(rows), time), strength[rows], point, normal, normal * (side[:, :1] - side[:, 1:]))
         joined = (np.concatenate((old[kept], new))[-MAX_SPARKS:] for old, new in zip(self._hits, fresh, strict=True))
         self._hits = Hits(*joined)
 
@@ -133,15 +141,15 @@ class Glow:
         return base if not shown.any() else blended(base, GLOW, shown)
 
     def sparks(self) -> Sparks:
-        """Return the present sparks: rays across the normal of a contact that fly outward and fade."""
-        began, strength, point, normal = self._hits
+        """Return the present sparks: rays across the normal of a contact, off static bodies, that fly outward."""
+        began, strength, point, normal, away = self._hits
         if not len(began):
             return Sparks(np.empty((0, 2, 3), np.float32), np.empty((0, 2, 3), np.uint8))
         age = (self._time - began) / SPARK_SECONDS
         across = np.cross(normal, np.where(np.abs(normal[:, :1]) < 0.7, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]))
         across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-12)
         turn = 2.0 * np.pi * (np.arange(RAYS) / RAYS + 0.37 * np.arange(len(age))[:, np.newaxis])
-        rays = np.cos(turn)[..., np.newaxis] * across[:, np.newaxis]
+        rays = np.cos(turn)[..., np.newaxis] * across[:, np.newaxis] + LIFT * away[:, np.newaxis]
         rays = rays + np.sin(turn)[..., np.newaxis] * np.cross(normal, across)[:, np.newaxis]
         reach = (self.size * (0.6 + 1.4 * strength))[:, np.newaxis, np.newaxis]
         outer = np.clip(0.35 + age, 0.0, 1.0)[:, np.newaxis, np.newaxis]

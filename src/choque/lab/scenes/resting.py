@@ -117,23 +117,25 @@ def dominoes(request: BodyRequest, *, gap: float = 0.5) -> BodyColumns:
 
 
 @usually(200)
-def hopper(request: BodyRequest, *, angle: float = 40.0, mouth: float = 5.0, rolling: float = 0.1) -> BodyColumns:
+def hopper(request: BodyRequest, *, angle: float = 60.0, mouth: float = 5.0, rolling: float = 0.1) -> BodyColumns:
     """Balls run through a funnel of slope ``angle``, whose mouth is ``mouth`` balls wide, and heap up below it.
 
     Mouths narrower than about four balls are blocked by arches of balls, as in nature.
     """
     angle, count = check.number(angle, "angle", 20.0, 70.0), request.body_count
     inner, rolling = check.number(mouth, "mouth", 1.5, 50.0) / 2, check.number(rolling, "rolling", 0.0)
-    outer, bottom = inner + 1.2 * count ** (1 / 3), 2.0 + 1.2 * count ** (1 / 3)
-    rise = (outer - inner) * np.tan(np.radians(angle))
+    random, slope, bottom = request.random(), np.tan(np.radians(angle)), 2.0 + 1.2 * count ** (1 / 3)
+    position = block(count, (1.1, 1.1, 1.1)) + random.uniform(-0.04, 0.04, (count, 3))  # or they stand as columns
+    reach = np.linalg.norm(position[:, [0, 2]], axis=1).max(initial=0.0)
+    holding = np.cbrt(inner**3 + 3.2 * count / (np.pi * slope))  # all balls at rest fill half of the funnel
+    outer = max(holding, reach + 1.0, inner + 1.0)
+    rise = (outer - inner) * slope
     around = np.radians(np.arange(0, 360, 10))
     ring = np.stack([np.cos(around), 0 * around, np.sin(around)], axis=1)
     rim, throat = ring * outer + [0, bottom + rise, 0], ring * inner + [0, bottom, 0]
     funnel = Mesh(np.concatenate((rim, throat)), _between(len(ring)))
-    position = block(count, (1.1, 1.1, 1.1))
-    reach = np.linalg.norm(position[:, [0, 2]], axis=1).max(initial=0.0)
-    lift = bottom + max(0.0, reach - inner) * np.tan(np.radians(angle)) + 1.0
-    colors = bright_colors(request.random(), count)
+    lift = bottom + max(0.0, reach - inner) * slope + 1.0
+    colors = bright_colors(random, count)
     falling = spheres(
         position + [0, lift - position[:, 1].min(initial=0.0), 0],
         0.5,
@@ -167,8 +169,12 @@ def rubble(request: BodyRequest, *, friction: float = 0.6) -> BodyColumns:
 
 
 def _mixed(request: BodyRequest, position: NDArray[np.float64], friction: float) -> BodyColumns:
-    """Return balls, capsules, boxes and octahedra in turn, turned every way, none farther than 0.8 from its centre."""
-    random, number = request.random(), np.arange(len(position)) % 4
+    """Return balls, capsules, boxes and octahedra, as many of each, turned every way, in spheres of radius 0.8.
+
+    They are shuffled: balls that are exactly above each other would stay a column when they fall.
+    """
+    random = request.random()
+    number = random.permutation(np.arange(len(position)) % 4)
     sizes = np.array([(0.5, 0.0, 0.0), (0.35, 0.8, 0.0), (0.9, 0.7, 0.8), (1.2, 1.2, 1.2)])
     return BodyColumns.filled(
         np.array([SPHERE, CAPSULE, BOX, BOX])[number],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from choque.narrow.shapes import PLANE
 from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
-from choque.studio.stage.extents import outline
+from choque.studio.stage.extents import outline, typical_size
 
 VIEW_ANGLE = 45.0
 """Vertical field of view [degrees]."""
@@ -24,7 +24,7 @@ FARTHER = 2.5
 HEADROOM = 0.5
 """Walls are shown up to this share of the height of the moving bodies above them."""
 
-WIDER, SHARES = 2.5, (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+WIDER, SHARES = 2.5, (0.1, 0.2, 0.35, 0.5, 0.6, 0.7, 0.85, 1.0)
 """How much farther away a camera may be to show the course of bodies; the parts of the course that are looked at."""
 
 TIGHTER, SOFTENED = 0.8, 0.15
@@ -176,7 +176,8 @@ def _parts(frames: Frames) -> list[tuple[BodyTable, Poses]]:
 def without_lost(cast: BodyTable, poses: Poses, first: BodyTable, start: Poses) -> BodyTable:
     """Return a table in which bodies that no camera follows are not drawn, unless none is left.
 
-    They are those that fell below everything static, the few that were added, and of many the few that went farthest.
+    They are those that fell below everything static, the few that were added, and of many the few that went farthest;
+    the top of what stands is far from the middle, but went nowhere.
     """
     moving = cast.drawn & ~cast.static
     near = cast.drawn.copy()
@@ -193,7 +194,9 @@ def without_lost(cast: BodyTable, poses: Poses, first: BodyTable, start: Poses) 
     if len(rows) >= MANY:
         middle = np.median(start.position[first.drawn & ~first.static], axis=0)
         away = np.linalg.norm(poses.position[rows] - middle, axis=1)
-        near[rows[away > np.quantile(away, 1.0 - FLUNG)]] = False
+        went = np.full(len(cast), np.inf)
+        went[: len(start)] = np.linalg.norm(poses.position[: len(start)] - start.position[: len(cast)], axis=1)
+        near[rows[(away > np.quantile(away, 1.0 - FLUNG)) & (went[rows] > typical_size(cast))]] = False
     return replace(cast, drawn=near) if (near & moving).any() else cast
 
 

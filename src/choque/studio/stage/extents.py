@@ -12,6 +12,9 @@ from choque.record import BodyTable, Poses
 
 _SIGNS = np.array([[(corner >> axis & 1) * 2 - 1 for axis in range(3)] for corner in range(8)], np.float32)
 
+MAX_VERTICES = 10_000
+"""Meshes with more vertices are bounded by their boxes."""
+
 
 def oriented_boxes(cast: BodyTable, poses: Poses, *, tiles: bool = False) -> NDArray[np.float32]:
     """Return the corners (m, 8, 3) of the oriented boxes of all drawn bodies; tiles only with ``tiles``."""
@@ -66,14 +69,22 @@ def local_boxes(cast: BodyTable, rows: NDArray[np.intp]) -> tuple[NDArray[Any], 
 def outline(cast: BodyTable, poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return centers (k, 3) and radii (k,) of spheres that contain all drawn bodies.
 
-    All but spheres and capsules are given by the corners of their boxes, as spheres of radius 0.
+    Meshes are given by their vertices, unless these are many (`MAX_VERTICES`), and all others but spheres and capsules
+    by the corners of their boxes, as spheres of radius 0.
     """
     rows = boxed_rows(cast)
     is_round = np.isin(cast.kind[rows], (SPHERE, CAPSULE))
-    corners, round_rows = oriented_boxes(cast, poses, tiles=True)[~is_round].reshape(-1, 3), rows[is_round]
+    vertices = np.diff(cast.hull_first)[cast.hull[rows]] if len(cast.hull_first) > 1 else np.zeros(len(rows))
+    is_mesh = (cast.kind[rows] == MESH) & (vertices <= MAX_VERTICES)
+    corners, round_rows = oriented_boxes(cast, poses, tiles=True)[~is_round & ~is_mesh].reshape(-1, 3), rows[is_round]
+    meshes = [
+        (cast.hull_mesh(int(cast.hull[row]))[0] * cast.size[row]) @ poses.rotation[row].T + poses.position[row]
+        for row in rows[is_mesh]
+    ]
+    sharp = np.concatenate((corners, *meshes))
     reach = cast.size[round_rows, 0].astype(np.float64) + cast.size[round_rows, 1] / 2
-    points = np.concatenate((corners, poses.position[round_rows])).astype(np.float64)
-    return points, np.concatenate((np.zeros(len(corners)), reach))
+    points = np.concatenate((sharp, poses.position[round_rows])).astype(np.float64)
+    return points, np.concatenate((np.zeros(len(sharp)), reach))
 
 
 def typical_size(cast: BodyTable) -> float:

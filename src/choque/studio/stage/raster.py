@@ -41,6 +41,9 @@ GROUND_REACH = 12.0
 STAYS = 2.5
 """Light and ground stay as they are while the radius of all bodies grows by less than this factor."""
 
+WIDENING, WIDEST = 2**0.5, 8.0
+"""Where bodies leave the light, it widens in steps of this factor, lest shadows change often; its greatest width."""
+
 _NO_LINES = np.empty((0, 2, 3)), np.empty((0, 2, 3), np.uint8)
 
 
@@ -105,8 +108,8 @@ class RasterStage:
         width, height = size[0] * smoothing, size[1] * smoothing
         self._view = _empty_view(width, height, 0.5 * height / np.tan(np.radians(VIEW_ANGLE / 2)))
         side = SHADOW_SIDE * min(smoothing, 2) if shadows else 0
-        widest = np.tan(np.arcsin(1.02 / LIGHT_DISTANCE))
-        self._light = _empty_view(side, side, 0.5 * side / widest)
+        self._narrowest = 0.5 * side / np.tan(np.arcsin(1.02 / LIGHT_DISTANCE))
+        self._light = _empty_view(side, side, self._narrowest)
         self._light_turn, self._light_eye = np.eye(3), np.zeros(3)
         self._cast: BodyTable | None = None
         self._poses: Poses | None = None
@@ -134,8 +137,11 @@ class RasterStage:
         if around is None or cast is not self._cast:
             self._around = around = self._around_now(Surroundings.of(cast, poses))
             self._light_turn = _looking_along(-LIGHT)
-            self._light_eye = around.center + LIGHT_DISTANCE * around.radius * LIGHT
+            eye = around.center + LIGHT_DISTANCE * around.radius * LIGHT
+            if not np.array_equal(eye, self._light_eye):
+                self._light, self._light_eye = self._light._replace(focal=self._narrowest), eye
             self._ground = _ground_of(around)
+        self._widen_light(cast, poses)
         hidden = around.hidden(poses, self._eye)
         if cast is not self._cast or not np.array_equal(hidden, self._hidden):
             is_round = cast.drawn & np.isin(cast.kind, (SPHERE, CAPSULE)) & ~cast.rocket
@@ -155,6 +161,16 @@ class RasterStage:
         if np.linalg.norm(found.center - before.center) > STAYS * before.radius:
             return found
         return replace(found, center=before.center, radius=before.radius, level=before.level)
+
+    def _widen_light(self, cast: BodyTable, poses: Poses) -> None:
+        """Let the light reach bodies that went away, or they would have no shadow and seem to float."""
+        away = (poses.position[cast.drawn & ~cast.static] - self._light_eye) @ self._light_turn.T
+        away = away[away[:, 2] > 0.0]
+        spread = 1.05 * float((np.abs(away[:, :2]).max(axis=1, initial=0.0) / away[:, 2]).max(initial=0.0))
+        wider, half = 1.0, 0.5 * len(self._light.seen)
+        while spread * self._narrowest > wider * half and wider < WIDEST:
+            wider *= WIDENING
+        self._light = self._light._replace(focal=min(self._light.focal, self._narrowest / wider))
 
     def hide_bodies(self) -> None:
         """Leave out all bodies until the next table is shown; ground, sky and lines stay."""
