@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,15 @@ def test_what_a_page_names_is_there(page: Path) -> None:
         assert (ROOT / "examples" / f"{script}.py").exists(), script
     for other in re.findall(r"\]\((\w+)\.md\)", text):
         assert (FOLDER / f"{other}.md").exists(), other
+
+
+@pytest.mark.skipif(os.environ.get("CHOQUE_FULL") != "1", reason="only with CHOQUE_FULL=1: drawing takes minutes")
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_a_figure_can_be_drawn_again(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures show what internal modules have computed, whose names and arguments change."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(sys, "path", [str(FOLDER), *sys.path])
+    figures = importlib.import_module("figures")
+    with figures.figure_style():
+        function, _ = figures.FIGURES[page.stem]
+        assert function().axes

@@ -66,7 +66,7 @@ def sap_kdop() -> Figure:
     volumes = choque.bounds.KDops.fit(points, k=8)
     broad: Any = choque.broad.create("sap-kdop", volumes)
     pairs = broad.pairs()
-    principal: Any = principal_direction(pack_records(volumes.boxes(), True, 1), 2, True)
+    principal: Any = principal_direction(pack_records(volumes.boxes(), True, 1), 2)
     figure, (space, chart) = panels(8.8, 3.8, 2)
     for body in points:
         space.add_patch(Polygon(body, facecolor=BLUE, alpha=0.6))

@@ -183,6 +183,7 @@ def multi_sap() -> Figure:
         0.02, 0.95, f"{found} pairs, met again {broad.counters.duplicates} times", transform=lists.transAxes, va="top"
     )
     lists.set_ylim(0, lengths.max() * 1.25)
+    lists.yaxis.get_major_locator().set_params(integer=True)
     return figure
 
 
@@ -231,7 +232,7 @@ def partitions() -> Figure:
         tree: Any = choque.broad.create(name, choque.bounds.Boxes(lower, upper), leaf_size=8, **options)
         leaves = tree.structure()
         boxes(panel, lower, upper, facecolor="none", edgecolor=GREY)
-        if tree.boxed:
+        if tree.index.boxed:
             walls = (np.clip(corner, -1, 11) for corner in (leaves.lower, leaves.upper))
             boxes(panel, *walls, facecolor="none", edgecolor=TEAL, linewidth=0.9)
         else:

@@ -38,9 +38,10 @@ def gjk() -> Figure:
         steps.append((np.array(arguments)[:, :2], np.array(result[0])[:2]))
 
     simplex = _gjk.new_simplex()
+    _gjk.nearest_on_triangle(*(tuple(row) for row in np.eye(3).tolist()))  # compiled before its parts are overheard
     with overheard(_gjk, "nearest_on_segment", listen), overheard(_gjk, "nearest_on_triangle", listen):
         gjk_pair: Any = _gjk.gjk_pair
-        _, iterations, nearest, _ = gjk_pair.py_func(cores, 0, 1, (-1.0, 1.0, 0.0), math.inf, simplex)
+        _, _, nearest, _ = gjk_pair.py_func(cores, 0, 1, (-1.0, 1.0, 0.0), math.inf, simplex)
     found = choque.narrow.gjk(one, other)
     figure, (bodies, difference) = panels(9, 4.2, 2)
     for outline, colour in ((one, BLUE), (other, OCHRE)):
@@ -55,13 +56,12 @@ def gjk() -> Figure:
         shade = 0.3 + 0.7 * number / len(steps)
         difference.plot(*ring.T, color=BLUE, alpha=shade, linewidth=1 + 0.5 * (number == len(steps)))
         difference.plot(*point, "o", color=RED, markersize=4)
-    for numbers, point in _together([point for _, point in steps], 0.25):
-        difference.annotate(
-            numbers, point, xytext=(-5, -9), textcoords="offset points", color=RED, fontsize=8, ha="right"
-        )
+    for place, (numbers, point) in enumerate(_together([point for _, point in steps], 0.25)):
+        offset, side = ((-5, -9), "right") if place < 2 else ((10, -4), "left")  # the last ones lie close together
+        difference.annotate(numbers, point, xytext=offset, textcoords="offset points", color=RED, fontsize=8, ha=side)
     difference.plot(0, 0, "+", color=BLACK, markersize=12)
     difference.plot((0, nearest[0]), (0, nearest[1]), color=RED)
-    plain(difference, f"their difference, and {iterations} steps toward the origin (+)")
+    plain(difference, f"their difference, {len(steps)} steps toward the origin (+)")
     return figure
 
 

@@ -75,14 +75,16 @@ def lab_statistics() -> Figure:
     coverage.set(
         xlabel="samples", ylabel="% that hold the true median", title="intervals that promise 95 %", ylim=(80, 100)
     )
+    coverage.set(xticks=sizes, yticks=range(80, 101, 5))
     coverage.legend(loc="lower right")
     difficulty = 10 ** random.uniform(0, 2, 6)
     slow = {k: 1.3 * difficulty[k] * random.lognormal(0, 0.06, 7) for k in range(6)}
     fast = {k: difficulty[k] * random.lognormal(0, 0.06, 7) for k in range(6)}
     paired = statistics.paired_ratio(slow, fast)
     for k in range(6):
-        ratios.plot([k] * 7, slow[k], ".", color=RED)
-        ratios.plot([k + 0.15] * 7, fast[k], ".", color=BLUE)
+        ratios.plot([k] * 7, slow[k], ".", color=RED, label=None if k else "one method")
+        ratios.plot([k + 0.15] * 7, fast[k], ".", color=BLUE, label=None if k else "the other")
     ratios.set(yscale="log", xlabel="scene", ylabel="seconds")
+    ratios.legend(loc="center left")
     ratios.set_title(f"ratio {paired.value:.2f}, {paired.lower:.2f} to {paired.upper:.2f}; made with 1.3")
     return figure

@@ -36,11 +36,12 @@ def impulse() -> Figure:
     bounce.legend(ncols=4, fontsize=7.5, loc="lower left")
     scene = choque.scene.read("cradle")
     world = scene.world()
-    speeds = [world.bodies.velocity[:, 0].copy()]
-    count = int(2.2 / scene.dt)
+    balls = ~world.bodies.static
+    speeds = [world.bodies.velocity[balls, 0]]
+    count = int(1.6 / scene.dt)  # before the last ball comes to a wall
     for _ in range(count):
         world.step(scene.dt)
-        speeds.append(world.bodies.velocity[:, 0].copy())
+        speeds.append(world.bodies.velocity[balls, 0])
     for ball, course in enumerate(np.array(speeds).T):
         cradle.step(np.arange(count + 1) * scene.dt, course + 0.12 * ball, where="post", color=COLOURS[ball + 1])
     cradle.set(xlabel="seconds", ylabel="speed (lines moved apart)", title="six balls: the speed is handed on")
