@@ -187,9 +187,9 @@ class Lists:
         instant = self.instant.copy()
         rows = instant[: self.totals[loop.ROWS]]
         certificates = rows[:, loop.CERTIFICATE]
-        passed = certificates >= 0  # −1 − c is what `loop.marked` makes of c
-        moved = self._dense_certificates(np.where(passed, certificates, -1 - certificates))
-        certificates[:] = np.where(passed, moved, -1 - moved)
+        passed = certificates >= 0
+        moved = self._dense_certificates(np.where(passed, certificates, ~certificates))
+        certificates[:] = np.where(passed, moved, ~moved)
         vars(self).update(order=order, rank=rank, queue=queue, instant=instant)  # all at once
 
     def release(self, rows: I64) -> None:

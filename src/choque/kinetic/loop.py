@@ -38,7 +38,8 @@ ROUNDING = 2.0**-52  # the relative spacing of floating-point numbers
 CERTIFICATE, LEFT, RIGHT, PAIR = range(4)
 """Columns of ``Journal.instant``: a certificate, its two end points before their exchange, the pair of their bodies.
 
-A certificate beyond the slots is that of a wall, with both ends of a body; a negative one is `marked`.
+A certificate beyond the slots is that of a wall, with both ends of a body. A negative one, ~c, means that the two ends
+of c touched without passing.
 """
 
 NO_PAIR = -1  # in the column `PAIR`: ends of one body, two lower or two upper ends, or a wall
@@ -59,18 +60,6 @@ class EventBuffer(NamedTuple):
     times: F64
     kinds: U8
     pairs: I32
-
-
-@forceinline
-def marked(certificate: Integer) -> Integer:
-    """Mark a certificate whose two ends only touched, by a negative number; a marked one becomes itself again."""
-    return -1 - certificate
-
-
-@forceinline
-def _pair_of(a: Integer, b: Integer) -> Integer:
-    """Return two bodies as one number, the smaller one first."""
-    return (min(a, b) << 32) | max(a, b)
 
 
 @helper
@@ -161,12 +150,12 @@ def _exchange(motion: MovingEnds, journal: Journal, now: float) -> None:
     mixed = motion.paired and (left ^ right) & 1 == 1 and a != b
     row = totals[ROWS]
     instant[row, CERTIFICATE], instant[row, LEFT], instant[row, RIGHT] = certificate, left, right
-    instant[row, PAIR] = _pair_of(a, b) if mixed else NO_PAIR
+    instant[row, PAIR] = (min(a, b) << 32) | max(a, b) if mixed else NO_PAIR
     again = math.inf
     if motion.curved:
         time = certificates.failure_time(motion, axis, left, right, now)
         if time > now:
-            instant[row, CERTIFICATE] = marked(certificate)
+            instant[row, CERTIFICATE] = ~certificate
             reschedule(queue, certificate, time)
             return
         again = certificates.failure_time(motion, axis, right, left, now)
@@ -233,7 +222,7 @@ def _add_touches(motion: MovingEnds, journal: Journal) -> bool:
     first, last, axis = np.int64(0), np.int64(-1), np.int64(-1)
     for row in range(totals[ROWS]):
         certificate = journal.instant[row, CERTIFICATE]
-        certificate = certificate if certificate >= 0 else marked(certificate)
+        certificate = certificate if certificate >= 0 else ~certificate
         if certificate >= slots:
             continue
         end = journal.instant[row, LEFT]
@@ -266,9 +255,10 @@ def _add_touches(motion: MovingEnds, journal: Journal) -> bool:
                 line = totals[ROWS]
                 if line == journal.instant.shape[0]:
                     return False
-                journal.instant[line, CERTIFICATE] = marked(axis * count + place)
+                a, b = min(upper >> 1, lower >> 1), max(upper >> 1, lower >> 1)
+                journal.instant[line, CERTIFICATE] = ~(axis * count + place)
+                journal.instant[line, PAIR] = (a << 32) | b
                 journal.instant[line, LEFT], journal.instant[line, RIGHT] = upper, lower
-                journal.instant[line, PAIR] = _pair_of(upper >> 1, lower >> 1)
                 totals[ROWS] += 1
     return True
 
@@ -377,7 +367,7 @@ def _report(first: Integer, last: Integer, motion: MovingEnds, journal: Journal,
         for k in range(last - 1, first - 1, -1):
             row = picks[k]
             certificate = instant[row, CERTIFICATE]
-            if (certificate if certificate >= 0 else marked(certificate)) // count != axis:
+            if (certificate if certificate >= 0 else ~certificate) // count != axis:
                 continue
             met = True
             if certificate >= 0:
