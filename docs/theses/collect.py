@@ -42,7 +42,7 @@ def measured(row: dict[str, str]) -> str:
 
 def table(rows: list[dict[str, str]]) -> str:
     """The claims as a Markdown table."""
-    lines = ["| printed | measured | verdict | by what |", "| --- | --- | --- | --- |"]
+    lines = ["| claim | measured | verdict | how it was judged |", "| --- | --- | --- | --- |"]
     for row in rows:
         cells = (row["printed"], measured(row), f"**{row['verdict']}**", row["note"])
         lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
