@@ -45,6 +45,20 @@ def test_csv_has_every_column_and_gaps(tmp_path: Path) -> None:
         assert list(csv.reader(handle)) == [["m", "n", "t"], ["a", "1", "0.5"], ["b", "1", ""], ["a", "2", "0.25"]]
 
 
+def test_csv_looks_for_the_columns_once(tmp_path: Path) -> None:
+    """For each row it took minutes with the samples of a whole study."""
+    asked: list[int] = []
+
+    class Watched(Records):
+        @property
+        def columns(self) -> list[str]:
+            asked.append(len(self))
+            return super().columns
+
+    Watched(TABLE.rows).to_csv(tmp_path / "table.csv")
+    assert asked == [len(TABLE)]
+
+
 @pytest.mark.parametrize("keep", [0, 3, 100])
 def test_a_truncated_table_is_named_in_a_sentence(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "table.parquet"

@@ -60,10 +60,9 @@ class Records(Sequence[Row]):
 
     def where(self, condition: Callable[[Row], bool] | None = None, /, **wanted: Any) -> Records:
         """Return the rows whose columns have the ``wanted`` values, or one of several, and satisfy the condition."""
-        known = self.columns
         for name in wanted:
-            if known and name not in known:
-                raise UnknownName("column", name, known)
+            if self.rows and not any(name in row for row in self.rows):
+                raise UnknownName("column", name, self.columns)
         return Records(
             row
             for row in self.rows
@@ -96,7 +95,8 @@ class Records(Sequence[Row]):
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as CSV, whole or not at all."""
-        write_rows(path, self.columns, ([row.get(name, "") for name in self.columns] for row in self.rows))
+        names = self.columns
+        write_rows(path, names, ([row.get(name, "") for name in names] for row in self.rows))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as Parquet, whole or not at all."""
