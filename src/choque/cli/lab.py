@@ -146,9 +146,10 @@ def run(
 
 
 def resume(folder: Folder, study: StudyFile = None, cluster: Cluster = None, as_json: AsJson = False) -> None:
-    """Go on with an interrupted run; of a finished one, only the report is written again.
+    """Go on with an interrupted run.
 
-    The file of a study is executed, so it must be named; no file is run because a folder names it.
+    Of a finished run only the report is written again. The file of a study is executed, so it must be named; no file is
+    run because a folder names it.
 
     Try:
       choque lab resume output/comparison-quick

@@ -78,7 +78,9 @@ def apply_impulses(bodies: State, rows: Rows, impulse: ArrayLike, point: ArrayLi
         spin[held] = np.linalg.solve(whole, np.where(fixed, 0.0, turn[held])[:, :, np.newaxis])[:, :, 0]
     dtype = bodies.velocity.dtype
     velocity, turning = bodies.velocity[rows] + speed.astype(dtype), bodies.angular_velocity[rows] + spin.astype(dtype)
-    for row in np.flatnonzero(~(np.isfinite(velocity) & np.isfinite(turning)).all(axis=1)):
+    lost = np.flatnonzero(~(np.isfinite(velocity) & np.isfinite(turning)).all(axis=1))
+    if len(lost):
+        row = lost[0]
         raise InvalidInput(
             f"The impulse of body {bodies.ids[rows[row]]} is {push[row].tolist()}, and {turn[row].tolist()} about its "
             f"centre; its velocity would be more than {dtype} can hold. Give a smaller impulse."
