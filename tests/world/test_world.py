@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,9 @@ from world_scenes import GRAVITY, UPRIGHT, gas, pile
 from choque import broad
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.phase import NarrowPhase
+from choque.scene import find_bodies
 from choque.world import World
+from choque.world.detection import Detected
 from choque.world.report import SOLVER_STAGES, STAGES
 
 METHODS = [
@@ -265,3 +268,24 @@ def test_the_tally_of_a_step_that_another_followed_is_refused_rather_than_wrong(
     world.step(1 / 60)
     with pytest.raises(InvalidInput, match="until the next step"):
         first.tally  # noqa: B018
+
+
+def test_what_a_step_kept_is_freed_without_the_garbage_collector() -> None:
+    """Cycles of references would hold the arrays of several steps, and every step would need new memory."""
+    world = find_bodies("rubble:60").world()
+    for _ in range(3):
+        world.step(1 / 60)
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        for _ in range(3):
+            assert world.step(1 / 60).tally is not None
+            assert world.events is not None
+        gc.collect()
+        kept = [each for each in gc.garbage if isinstance(each, np.ndarray | Detected)]
+        assert not kept
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()

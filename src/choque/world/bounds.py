@@ -23,6 +23,7 @@ from choque.world.bodies import Bodies
 AHEAD = 0.06  # wider bounds reach ahead of a moving body by its way in this time, so that it leaves them later [s]
 RARE = 4  # bodies faster than the mean by this factor look ahead that much farther
 AHEAD_LIMIT = 8.0  # and by no more than its margin times this: more candidates would cost more than searching again
+REACH = 8  # numbers of a body in `_write_reach`
 
 Surroundings: TypeAlias = "tuple[Floats, Floats, Floats, Floats, Floats]"
 """Boxes of bodies, lower and upper (n, 3), how far they reach beyond these (n,), and their outer boxes."""
@@ -218,40 +219,43 @@ def without_far_spheres(pairs: Pairs, kind: I8, around: Surroundings, thread_cou
     Boxes of spheres that are diagonal neighbours overlap, the spheres do not: a quarter of the candidates of a lattice
     of spheres are left, two thirds of those of a heap. O(m).
     """
-    found = memory.empty(pairs.shape, np.int32)
-    parts = [
-        found[first:last]
-        for first, last in over_ranges(_drop_far, len(pairs), thread_count, pairs, kind, around, found)
-    ]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    reach, found = memory.empty((len(kind), REACH), np.float64), memory.empty(pairs.shape, np.int32)
+    over_ranges(_write_reach, len(kind), thread_count, kind, around, reach)
+    count = 0
+    for first, last in over_ranges(_drop_far, len(pairs), thread_count, pairs, reach, found):
+        found[count : count + last - first] = found[first:last]
+        count += last - first
+    return found[:count]
 
 
 @kernel
-def _drop_far(
-    first: Integer, last: Integer, pairs: Pairs, kind: I8, around: Surroundings, found: Pairs
-) -> tuple[int, int]:
-    """Write the pairs of ``first … last − 1`` that stay to the same rows of ``found``, and return which these are."""
+def _write_reach(first: Integer, last: Integer, kind: I8, around: Surroundings, reach: F64) -> None:
+    """Write where the centres of spheres, and all of other bodies, may be: lower and upper corner, radius.
+
+    The radius of what is not a sphere is 0. The last number is 1 for spheres, else 0.
+    """
     lower, upper, near, outer_lower, outer_upper = around
+    for row in range(first, last):
+        is_round = kind[row] == SPHERE
+        radius = 0.5 * (upper[row, 0] - lower[row, 0]) + near[row] if is_round else 0.0
+        for axis in range(3):
+            reach[row, axis], reach[row, 3 + axis] = outer_lower[row, axis] + radius, outer_upper[row, axis] - radius
+        reach[row, 6], reach[row, 7] = radius, is_round
+
+
+@kernel
+def _drop_far(first: Integer, last: Integer, pairs: Pairs, reach: F64, found: Pairs) -> tuple[int, int]:
+    """Write the pairs of ``first … last − 1`` that stay to the same rows of ``found``, and return which these are."""
     at = first
     for pair in range(first, last):
         one, other = pairs[pair, 0], pairs[pair, 1]
-        is_near = True
-        for swap in range(2):
-            ball, body = (one, other) if swap == 0 else (other, one)
-            if kind[ball] != SPHERE:
-                continue
-            # How far the centre of the sphere stays from the outer box of the other body, or from its centre.
-            radius = 0.5 * (upper[ball, 0] - lower[ball, 0]) + near[ball]
-            both = 0.5 * (upper[body, 0] - lower[body, 0]) + near[body] if kind[body] == SPHERE else 0.0
-            square = 0.0
-            for axis in range(3):
-                ahead = (outer_lower[body, axis] + both) - (outer_upper[ball, axis] - radius)
-                behind = (outer_lower[ball, axis] + radius) - (outer_upper[body, axis] - both)
-                gap = max(np.float64(ahead), np.float64(behind))
-                square += gap * gap if gap > 0 else 0.0
-            is_near &= not square > (1.0 + 1e-5) * np.float64(radius + both) ** 2
+        square = 0.0
+        for axis in range(3):
+            gap = max(reach[one, axis] - reach[other, 3 + axis], reach[other, axis] - reach[one, 3 + axis])
+            square += gap * gap if gap > 0 else 0.0
+        radius = reach[one, 6] + reach[other, 6]
         found[at, 0], found[at, 1] = one, other
-        at += is_near
+        at += reach[one, 7] + reach[other, 7] == 0 or not square > (1.0 + 1e-5) * radius * radius
     return first, at
 
 

@@ -164,18 +164,16 @@ def _candidates(bodies: Bodies, boxes: Boxes, fast: I64, way: F64, rotation: Flo
     """Return the pairs of a fast body and one that it may meet: a static one, or any one if either is a bullet."""
     others = np.flatnonzero((bodies.kind != PLANE) & ~bodies.sensor & (bodies.static | bodies.bullet.any()))
     rests = (way[others] == 0).all(axis=1) & (bodies.rotation[others] == rotation[others]).all(axis=(1, 2))
-    radius = np.empty(len(bodies))
+    radius, thread_count = np.empty(len(bodies)), resolve_count(threads, len(fast))
+    known = bodies.position, way, boxes.lower, boxes.upper
 
     def swept(rows: I64) -> Boxes:
-        here = bodies.position[rows].astype(np.float64)
-        reach = np.maximum(np.abs(boxes.lower[rows] - here), np.abs(boxes.upper[rows] - here))
-        radius[rows] = math.sqrt(3) * reach.max(axis=1)  # however the body turns
-        there, around = here - way[rows], radius[rows, np.newaxis]
-        return Boxes.unchecked(np.minimum(here, there) - around, np.maximum(here, there) + around)
+        around = Boxes.unchecked(np.empty((len(rows), 3)), np.empty((len(rows), 3)))
+        over_ranges(_sweep, len(rows), thread_count, rows, known, radius, around.lower, around.upper)
+        return around
 
     targets, sweeps = swept(others), swept(fast)
     targets.lower[rests], targets.upper[rests] = boxes.lower[others[rests]], boxes.upper[others[rests]]
-    thread_count = resolve_count(threads, len(fast))
     found = join_boxes(Task(sweeps, targets, True, thread_count, None), "auto", {})
     has_points = np.isin(bodies.kind[others], (CONVEX, MESH))
     if len(found) and has_points.any():
@@ -184,7 +182,7 @@ def _candidates(bodies: Bodies, boxes: Boxes, fast: I64, way: F64, rotation: Flo
         half[~(rests & has_points)] = np.inf
         poses = bodies.position[others].astype(np.float64), bodies.rotation[others].astype(np.float64)
         passes = np.empty(len(found), np.bool_)
-        body = bodies.position[fast].astype(np.float64), way[fast], radius[fast]
+        body = fast, bodies.position, way, radius
         over_ranges(_mark_passing, len(found), thread_count, found, body, (*poses, half), passes)
         found = found[~passes]
     pairs = np.stack((fast[found[:, 0]], others[found[:, 1]]), axis=1)
@@ -195,18 +193,41 @@ def _candidates(bodies: Bodies, boxes: Boxes, fast: I64, way: F64, rotation: Flo
 
 
 @kernel
+def _sweep(
+    first: Integer, last: Integer, rows: I64, known: tuple[Any, ...], radius: F64, lower: F64, upper: F64
+) -> None:
+    """Write the boxes that hold the ways of the bodies ``rows``, and the radius of a sphere around each of them.
+
+    ``known`` are where each body ends the step, its way, and its box then.
+    """
+    position, way, box_lower, box_upper = known
+    for at in range(first, last):
+        row = rows[at]
+        reach = 0.0
+        for axis in range(3):
+            here = np.float64(position[row, axis])
+            reach = max(reach, max(abs(box_lower[row, axis] - here), abs(box_upper[row, axis] - here)))
+        radius[row] = math.sqrt(3) * reach  # however the body turns
+        for axis in range(3):
+            here = np.float64(position[row, axis])
+            there = here - way[row, axis]
+            lower[at, axis], upper[at, axis] = min(here, there) - radius[row], max(here, there) + radius[row]
+
+
+@kernel
 def _mark_passing(
-    first: int, last: int, pairs: Pairs, bodies: tuple[F64, F64, F64], others: tuple[F64, F64, F64], passes: Bools
+    first: Integer, last: Integer, pairs: Pairs, bodies: tuple[Any, ...], others: tuple[F64, F64, F64], passes: Bools
 ) -> None:
     """Mark the pairs in which a body passes by the oriented box of one that rests.
 
-    ``bodies`` are where each ends the step, its way, and the radius of a sphere around it; ``others`` the positions,
-    the rotations, and half the edges of boxes about the positions, infinite where nothing is known.
+    ``bodies`` are the rows of those that are fast, and of all bodies where each ends the step, its way, and the radius
+    of a sphere around it; ``others`` the positions, the rotations, and half the edges of boxes about the positions,
+    infinite where nothing is known.
     """
-    position, way, radius = bodies
+    fast, position, way, radius = bodies
     center, rotation, half = others
     for pair in range(first, last):
-        body, other = pairs[pair, 0], pairs[pair, 1]
+        body, other = fast[pairs[pair, 0]], pairs[pair, 1]
         passes[pair] = False
         for axis in range(3):
             there = along = 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from choque.world.resident import ResidentSweep
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
+NO_KINDS: I8 = np.empty(0, np.int8)
 # When the wider boxes of `_Outer` move with the bodies. All three constants were set by timing four scenes: others may
 # be served better by other values. Which bodies touch does not depend on them.
 TOGETHER = 0.2  # bodies move together if their speeds relative to the mean velocity are less than this part of them
@@ -58,6 +58,7 @@ class Detected:
         self._contacts: Contacts
         self._tally: Callable[[], dict[str, KindTally]] = dict
         self._solved: Solved | None = None
+        self._kind: I8 = NO_KINDS  # of the bodies, if the response found the contacts
         self._events: Events | None = None
         self._entered = self._left = NO_PAIRS
 
@@ -69,11 +70,7 @@ class Detected:
 
     def take_solved(self, solved: Solved, kind: I8) -> None:
         """Take the contacts of bodies of these kinds (n,) from a response that found them itself."""
-        self._solved, self._shapes = solved, None
-        self._tally = partial(self._tally_solved, kind)
-
-    def _tally_solved(self, kind: I8) -> dict[str, KindTally]:
-        return tally_of(kind, self.pairs, self.contacts.pairs, [0.0] * len(KINDS))
+        self._solved, self._shapes, self._kind = solved, None, kind
 
     @property
     def events(self) -> Events:
@@ -104,6 +101,8 @@ class Detected:
     @property
     def tally(self) -> dict[str, KindTally]:
         """Tests, contacts and seconds of the exact tests by pair of kinds; no seconds where a response made them."""
+        if self._solved is not None:
+            return tally_of(self._kind, self.pairs, self.contacts.pairs, [0.0] * len(KINDS))
         self.test()
         return self._tally()
 

@@ -12,7 +12,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.memory import aligned_copy
 from choque._core.parts import join, root_of
 from choque._core.types import F64, I32, U8, Bools, Floats, Integer, Rows
-from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED
+from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 
 SLEEP_AFTER = 0.5  # how long all bodies of an island must be still before it sleeps [s]
 STILL = 0.05  # a body is still whose fastest point is slower than this [m/s]
@@ -167,12 +167,13 @@ def settle(
         reach = max(size[row, 0], max(size[row, 1], size[row, 2]))
         way = turned = 0.0
         for axis in range(3):
-            way += speed[row, MOVED + axis] ** 2
+            way += speed[row, (MOVED if is_near[row] else V) + axis] ** 2
             x = 0.0
             for other in range(3):
-                x += frame[row, 3 * other + axis] * speed[row, TURNED + other]
+                x += frame[row, 3 * other + axis] * speed[row, (TURNED if is_near[row] else W) + other]
             turned += x * x
         fastest = math.sqrt(way) * speed[row, SCALE] + math.sqrt(turned) * reach
+        fastest *= 1.0 if is_near[row] else dt  # sub-steps do not move a body without contacts
         most = slow * dt if is_near[row] else FREE_STILL * slow * dt
         after.still[body] = before.still[body] + dt if fastest < most and longest[row] > 0 else 0.0
         longest[parent[row]] = min(longest[parent[row]], after.still[body])

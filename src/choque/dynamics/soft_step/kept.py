@@ -13,9 +13,21 @@ import numpy as np
 
 from choque._core import memory
 from choque._core.kernel import helper, kernel
+from choque._core.lanes import lowest_bit
 from choque._core.pair_keys import pair_key
-from choque._core.phases import Shares, next_share
-from choque._core.types import F32, F64, I32, I64, U8, U32, Floats, Integer, Keys, Rows
+from choque._core.phases import (
+    NONE_LEFT,
+    SHARES,
+    Phases,
+    Shares,
+    finish_item,
+    next_item,
+    next_share,
+    run_phases,
+    run_shares,
+)
+from choque._core.threads import resolve_count
+from choque._core.types import F32, F64, I32, I64, U8, U32, Floats, Integer, Keys, Pairs, Rows
 from choque.dynamics.soft_step import rows as flat_rows
 from choque.dynamics.soft_step import sphere_rows as ball_rows
 from choque.dynamics.soft_step.bodies import SolverBodies
@@ -35,6 +47,8 @@ OTHER, BALL, STATIC_BALL, WALL = range(4)
 SPARE = 8  # memory is given back where there are more than this many times the rows that are needed
 COLORS = 64  # colours of pairs: the bits of a number
 PLACE_SHIFT, PART_SHIFT, PART_MASK, ROLE_MASK = 32, 8, 0xFFFFFF, 0xFF  # how `known_bodies` packs three numbers
+LAST_COLOR = -(1 << 63)  # as a bit
+CLASSIFY, BEGIN, LIST = range(3)  # the phases before those of the heights of the tree
 MIN_TRACE = 2.9696155  # the trace of a rotation by ten degrees: a body that turns farther gets another manifold
 
 
@@ -63,7 +77,7 @@ class Kept(NamedTuple):
         nothing = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty((0, 2), np.int32), np.empty(0, np.int32)
         return cls(*nothing, np.empty((0, HELD), np.float32), np.empty(0, np.int32), *_columns(0))
 
-    def followed_by(self, keys: Keys, by_key: Rows, pairs: I32, is_round: bool) -> Kept:
+    def followed_by(self, keys: Keys, by_key: Rows, pairs: I32, is_round: bool, threads: int | None) -> Kept:
         """Return other pairs with what is kept of these.
 
         What is kept of manifolds stays where it is: it has 428 bytes, and most pairs stay. A new pair takes a row that
@@ -74,14 +88,15 @@ class Kept(NamedTuple):
         slot, home = memory.empty(count, np.int32), memory.empty(0 if is_round else count, np.int32)
         rows = len(self.home) + len(home)
         if len(self.marks) > SPARE * rows:
-            return self.packed(2 * count).followed_by(keys, by_key, pairs, is_round)
+            return self.packed(2 * count).followed_by(keys, by_key, pairs, is_round, threads)
         if len(self.marks) < rows:
             kept = _columns(rows + rows // 2)
             for name, longer in zip(("marks", "pose", "arms"), kept, strict=True):
                 longer[: len(self.marks)] = getattr(self, name)
         after = Kept(keys, by_key, pairs, slot, self.held, home, *kept)
-        if count:
-            _take_over(self, after, np.zeros(len(after.marks), np.uint8))
+        run_shares(_find_kept, count, resolve_count(threads, count), self, after)
+        if len(home):
+            _take_rows(self.home, after, np.zeros(len(after.marks), np.uint8))
         return after
 
     def packed(self, spare: int = 0) -> Kept:
@@ -100,72 +115,154 @@ def _columns(count: int) -> tuple[Any, Any, Any]:
     return marks, pose, arms
 
 
-@kernel
-def arrange(pairs: I32, ids: I32, known: I64, starts: I64, made: tuple[Any, ...], work: tuple[Any, ...]) -> None:
+def arrange(pairs: Pairs, ids: U32, known: I64, cuts: Rows, threads: int | None) -> tuple[Rows, tuple[Keys, Rows, I32]]:
     """Sort candidates by their sort, those of spheres first, then by the part that solves them, by colour, and by key.
 
-    ``pairs`` are rows of the world, sorted; ``known`` is what `known_bodies` returned. ``starts`` (2, 2p) becomes the
-    first pair of each node of the tree of p parts, see `substeps`: the parts, then what joins them, height by height.
-    ``made`` are keys, places by key, and pairs of solver rows, both sorts behind each other.
+    ``pairs`` (m, 2) are rows of the world, sorted; ``known`` is what `known_bodies` returned, and ``cuts`` (p + 1,) are
+    the first bodies of the parts. Return the first pair of
+    each node of the tree of p parts (2, 2p), see `substeps`: the parts, then what joins them, height by height; and
+    keys, places by key, and pairs of solver rows, both sorts behind each other.
 
-    Pairs of one colour share no body that moves, so that a processor can begin a contact before it has finished the
-    one before. Each pair gets the first colour that is free, in the order of the keys; the last colour takes all that
-    find none. ``work`` are the place of each pair among the numbers of pairs (m,), zeros for the colours that each body
-    has (n, 4), and zeros for the number of pairs by sort, node and colour (2 * (2p − 1) * `COLORS`,).
+    Each pair gets the first colour that is free, height by height and in the order of the keys; the last colour takes
+    all that find none. The order does not depend on the number of threads. O(m + n).
     """
-    keys, by_key, solver_pairs = made
-    bins, taken, counts = work
+    count, part_count = len(pairs), len(cuts) - 1
+    starts = np.empty((2, 2 * part_count), np.int64)
+    threads = resolve_count(threads, count)
+    shares, bins = SHARES * threads if threads > 1 else 1, 2 * (2 * part_count - 1)
+    made, listed = (
+        (memory.empty(count, np.uint64), memory.empty(count, kind), memory.empty((count, 2), np.int32))
+        for kind in (np.int64, np.int32)
+    )
+    marks = memory.empty(count, np.int32), np.zeros((shares, bins + 1), np.int64)
+    colors = memory.empty(count, np.uint8), np.zeros((bins, COLORS), np.int64), np.zeros((int(cuts[-1]), 4), np.int64)
+    nodes = [part_count >> height for height in range(part_count.bit_length())]
+    phases, given = Phases.of([shares, 1, shares, *nodes], threads), (pairs, ids, known)
+    run_phases(_arrange, phases, given, starts, made, listed, marks, colors)
+    starts[1] -= starts[0, -1]
+    return starts, made
+
+
+@kernel
+def _arrange(
+    phases: Phases,
+    thread: Integer,
+    given: tuple[Any, ...],
+    starts: Rows,
+    made: tuple[Any, ...],
+    listed: tuple[Any, ...],
+    marks: tuple[Any, Any],
+    colors: tuple[Any, ...],
+) -> bool:
+    """Run what this thread takes of `arrange`; return whether nothing is left.
+
+    ``listed`` become keys, ranks by key, and pairs of solver rows, by bins: the nodes of both sorts. ``marks`` are the
+    bin of each pair (m,); and how many pairs of a share are in each bin, then where the next one goes, and at the end
+    of the row how many pairs of spheres come before the share. ``colors`` are those of `_color`.
+    """
+    pairs, ids, known = given
+    keys, ranks, rows = listed
+    place_of, counts = marks
+    share_count, bin_count = counts.shape[0], counts.shape[1] - 1
     part_count, node_count = starts.shape[1] // 2, starts.shape[1] - 1
-    for pair in range(pairs.shape[0]):
-        one, other = known[pairs[pair, 0]], known[pairs[pair, 1]]
-        sort = _sort(one & ROLE_MASK, other & ROLE_MASK)
-        own, its = ((one >> PART_SHIFT) & PART_MASK) - 1, ((other >> PART_SHIFT) & PART_MASK) - 1
-        height = 0
-        while own >= 0 and its >= 0 and own >> height != its >> height:
-            height += 1
-        node = 2 * part_count - (2 * part_count >> height) + (max(own, its) >> height)
-        layer = 2 * sort + (height > 0)
-        one, other = one >> PLACE_SHIFT, other >> PLACE_SHIFT
-        both = taken[one, layer] if own >= 0 else np.uint64(0)
-        if its >= 0:
+    phase: Integer = 0
+    while True:
+        item, phase = next_item(phases, thread, phase)
+        if item < 0:
+            return bool(item == NONE_LEFT)
+        item = int(item - phases.starts[phase])
+        first, last = pairs.shape[0] * item // share_count, pairs.shape[0] * (item + 1) // share_count
+        if phase == CLASSIFY:
+            for pair in range(first, last):
+                one, other = known[pairs[pair, 0]], known[pairs[pair, 1]]
+                sort = _sort(one & ROLE_MASK, other & ROLE_MASK)
+                own, its = ((one >> PART_SHIFT) & PART_MASK) - 1, ((other >> PART_SHIFT) & PART_MASK) - 1
+                height = 0
+                while own >= 0 and its >= 0 and own >> height != its >> height:
+                    height += 1
+                node = 2 * part_count - (2 * part_count >> height) + (max(own, its) >> height)
+                place_of[pair] = sort * node_count + node
+                counts[item, place_of[pair]] += 1
+                counts[item, bin_count] += 1 - sort
+        elif phase == BEGIN:
+            total = 0
+            for place in range(bin_count + 1):
+                if place == bin_count:
+                    total = 0
+                else:
+                    starts[place // node_count, place % node_count] = total
+                for share in range(share_count):
+                    here = counts[share, place]
+                    counts[share, place] = total
+                    total += here
+            starts[0, node_count], starts[1, node_count] = starts[1, 0], pairs.shape[0]
+        elif phase == LIST:
+            seen = counts[item, bin_count]
+            for pair in range(first, last):
+                place = place_of[pair]
+                at = counts[item, place]
+                counts[item, place] += 1
+                one, other = known[pairs[pair, 0]], known[pairs[pair, 1]]
+                is_round = place < node_count
+                swaps = is_round and one & ROLE_MASK != BALL
+                rows[at, 0], rows[at, 1] = (
+                    (other if swaps else one) >> PLACE_SHIFT,
+                    (one if swaps else other) >> PLACE_SHIFT,
+                )
+                keys[at] = pair_key(ids[pairs[pair, 0]], ids[pairs[pair, 1]])
+                ranks[at] = seen if is_round else pair - seen
+                seen += is_round
+        else:
+            height = phase - LIST - 1
+            node = 2 * part_count - (2 * part_count >> height) + item
+            for sort in range(2):
+                span = (starts[sort, node], starts[sort, node + 1], sort * starts[1, 0])
+                _color(sort * node_count + node, 2 * sort + (height > 0), span, made, listed, colors)
+        finish_item(phases.finished)
+
+
+@helper
+def _color(
+    place: Integer,
+    layer: Integer,
+    span: tuple[Any, ...],
+    made: tuple[Any, ...],
+    listed: tuple[Any, ...],
+    colors: tuple[Any, ...],
+) -> None:
+    """Choose a colour for each pair of a bin, and write the pairs in the order of their colours.
+
+    ``span`` is where the pairs of the bin, and of its sort, are. ``colors`` are those of the pairs (m,), zeros for the
+    number of pairs of each in a bin, and the colours that each body that moves has, by layer, as bits.
+    """
+    first, last, begin = span
+    keys, by_key, rows = made
+    listed_keys, ranks, listed_rows = listed
+    color_of, counts, taken = colors
+    moving = taken.shape[0]
+    for at in range(first, last):
+        one, other = listed_rows[at, 0], listed_rows[at, 1]
+        both = taken[one, layer] if one < moving else np.int64(0)
+        if other < moving:
             both |= taken[other, layer]
-        free, bit = 0, np.uint64(1)
-        while free < COLORS - 1 and both & bit:
-            free += 1
-            bit <<= np.uint64(1)
-        taken[one, layer] |= bit
-        taken[other, layer] |= bit
-        bins[pair] = (sort * node_count + node) * COLORS + free
-        counts[bins[pair]] += 1
-    round_count = at = 0
-    for sort in range(2):
-        total = 0
-        for node in range(node_count):
-            starts[sort, node] = total
-            for _ in range(COLORS):
-                here = counts[at]
-                counts[at] = total
-                total += here
-                at += 1
-        starts[sort, node_count] = total
-        if sort == 0:
-            round_count = total
-    seen = 0
-    for pair in range(pairs.shape[0]):
-        sort = bins[pair] // (node_count * COLORS)
-        at = counts[bins[pair]]
-        counts[bins[pair]] += 1
-        rank = seen if sort == 0 else round_count + pair - seen
-        seen += 1 - sort
-        by_key[rank] = at
-        at += sort * round_count
-        keys[at] = pair_key(ids[pairs[pair, 0]], ids[pairs[pair, 1]])
-        one, other = known[pairs[pair, 0]], known[pairs[pair, 1]]
-        swaps = sort == 0 and one & ROLE_MASK != BALL
-        solver_pairs[at, 0], solver_pairs[at, 1] = (
-            (other if swaps else one) >> PLACE_SHIFT,
-            (one if swaps else other) >> PLACE_SHIFT,
-        )
+        color = lowest_bit(~both | LAST_COLOR)
+        bit = np.int64(1) << color
+        if one < moving:
+            taken[one, layer] |= bit
+        if other < moving:
+            taken[other, layer] |= bit
+        color_of[at] = color
+        counts[place, color] += 1
+    total = first
+    for color in range(COLORS):
+        here = counts[place, color]
+        counts[place, color] = total
+        total += here
+    for at in range(first, last):
+        to = counts[place, color_of[at]]
+        counts[place, color_of[at]] += 1
+        keys[to], rows[to, 0], rows[to, 1] = listed_keys[at], listed_rows[at, 0], listed_rows[at, 1]
+        by_key[begin + ranks[at]] = to - begin
 
 
 def known_bodies(role: U8, place: I32, owner: I32) -> I64:
@@ -193,24 +290,36 @@ def node_starts(pairs: I32, owner: I32, part_count: int) -> Rows:
 
 
 @kernel
-def _take_over(before: Kept, after: Kept, is_taken: U8) -> None:
-    """Find where ``before`` keeps what it knows of the pairs of ``after``; others begin with zeros.
-
-    ``is_taken`` are zeros, one for each row of what is kept of manifolds.
-    """
-    keys, by_key, _, slot, _, home, marks, pose, arms = after
+def _find_kept(shares: Shares, before: Kept, after: Kept) -> None:
+    """Find where ``before`` keeps what it knows of the pairs of ``after``; −1 for others."""
+    keys, by_key, _, slot, _, home = after[:6]
     old_keys, old_by_key = before.keys, before.by_key
-    rank = 0
-    for row in range(by_key.size):
-        at = by_key[row]
-        while rank < old_keys.size and old_keys[old_by_key[rank]] < keys[at]:
-            rank += 1
-        is_old = rank < old_keys.size and old_keys[old_by_key[rank]] == keys[at]
-        slot[at] = before.slot[old_by_key[rank]] if is_old else -1
-        if home.size > 0:
-            home[at] = before.home[old_by_key[rank]] if is_old else -1
-    for pair in range(before.home.size):
-        is_taken[before.home[pair]] = 1
+    first, last = next_share(shares)
+    while first < last:
+        rank, end = 0, old_keys.size
+        while rank < end:  # the first of the former pairs that may be in this share
+            middle = (rank + end) // 2
+            if old_keys[old_by_key[middle]] < keys[by_key[first]]:
+                rank = middle + 1
+            else:
+                end = middle
+        for row in range(first, last):
+            at = by_key[row]
+            while rank < old_keys.size and old_keys[old_by_key[rank]] < keys[at]:
+                rank += 1
+            is_old = rank < old_keys.size and old_keys[old_by_key[rank]] == keys[at]
+            slot[at] = before.slot[old_by_key[rank]] if is_old else -1
+            if home.size > 0:
+                home[at] = before.home[old_by_key[rank]] if is_old else -1
+        first, last = next_share(shares)
+
+
+@kernel
+def _take_rows(before: I32, after: Kept, is_taken: U8) -> None:
+    """Give new pairs rows of zeros that none of the rows ``before`` is; ``is_taken`` are zeros, one for each row."""
+    home, marks, pose, arms = after[5:]
+    for pair in range(before.size):
+        is_taken[before[pair]] = 1
     free = 0
     for pair in range(home.size):
         if home[pair] >= 0:

@@ -9,24 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core import memory
 from choque._core.morton import morton_order
 from choque._core.pair_keys import pack_pairs
 from choque._core.types import I32, I64, U8, U32, Bools, Pairs, Rows
 from choque.dynamics.response import State
 from choque.dynamics.soft_step.four import HELD
 from choque.dynamics.soft_step.islands import Rest, wake_islands
-from choque.dynamics.soft_step.kept import (
-    BALL,
-    COLORS,
-    OTHER,
-    STATIC_BALL,
-    WALL,
-    Kept,
-    arrange,
-    known_bodies,
-    node_starts,
-)
+from choque.dynamics.soft_step.kept import BALL, OTHER, STATIC_BALL, WALL, Kept, arrange, known_bodies, node_starts
 from choque.dynamics.soft_step.making import COUNT, MARKS, NORMAL_ARMS, POSE
 from choque.dynamics.soft_step.pieces import SolverTriangles
 from choque.errors import InvalidInput
@@ -74,7 +63,7 @@ class Memory:
         """The number of bodies that are not static."""
         return int(self.cuts[-1])
 
-    def follow(self, bodies: State, pairs: Pairs, faces: HullFaces) -> None:
+    def follow(self, bodies: State, pairs: Pairs, faces: HullFaces, threads: int | None) -> None:
         """Take up other bodies and other candidates: rows of ``bodies``, and after them of `pieces`, sorted."""
         self.former = None
         extra = len(self.pieces)
@@ -107,18 +96,11 @@ class Memory:
         place[self.order] = np.arange(len(self.order), dtype=np.int32)
         owner = self._cut()
         roles = np.append(_roles(bodies, static, faces), np.full(extra, OTHER, np.uint8))
-        starts, count = np.empty((2, 2 * len(self.cuts) - 2), np.int64), len(pairs)
-        keys, by_key = memory.empty(count, np.uint64), memory.empty(count, np.int64)
-        rows = memory.empty((count, 2), np.int32)
-        work = (
-            memory.empty(count, np.int32),
-            np.zeros((len(place), 4), np.uint64),
-            np.zeros(starts.size * COLORS, np.int64),
-        )
-        arrange(pairs, ids, known_bodies(roles, place, owner), starts, (keys, by_key, rows), work)
+        known = known_bodies(roles, place, owner)
+        starts, (keys, by_key, rows) = arrange(pairs, ids, known, self.cuts, threads)
         self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
-        self.spheres = self.spheres.followed_by(keys[:split], by_key[:split], rows[:split], True)
-        self.manifolds = self.manifolds.followed_by(keys[split:], by_key[split:], rows[split:], False)
+        self.spheres = self.spheres.followed_by(keys[:split], by_key[:split], rows[:split], True, threads)
+        self.manifolds = self.manifolds.followed_by(keys[split:], by_key[split:], rows[split:], False, threads)
         self._pairs = given
 
     def _knows(self, ids: U32, pairs: Pairs) -> bool:

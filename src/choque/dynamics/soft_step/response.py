@@ -230,7 +230,7 @@ class SoftStep(Response):
         _damp(bodies, dt)
         pairs: Pairs = kept.pieces.follow(bodies, contacts, self.skin)
         faces = kept.pieces.faces(bodies, self._faces)
-        kept.follow(bodies, pairs, faces)
+        kept.follow(bodies, pairs, faces, self.threads)
         if self.sleep or len(self._slept):
             self._changed(bodies)
         moving, body_count = kept.moving, len(kept.order)
@@ -255,7 +255,11 @@ class SoftStep(Response):
         has_extras = rebounds or bool(bodies.rolling.any() or bodies.surface_velocity.any())
         spheres, first_sphere, held_s = self._sphere_task(has_extras)
         manifolds, first_manifold, held_m = self._manifold_task(faces, thread_count)
-        problem, how = Problem(rows, awake, moving, locks), (self.substeps, self.threads, rebounds)
+        solved = self._touched
+        if len(locks.rows):
+            solved = solved.copy()
+            solved[locks.rows] = 1
+        problem, how = Problem(rows, awake, solved, moving, locks), (self.substeps, self.threads, rebounds)
         ready = perf_counter()
         solve(problem, spheres, manifolds, (first_sphere, first_manifold), kept.cuts, rates, how)
         self._seconds = {"manifolds": ready - began, "solver": perf_counter() - ready, "sleep": 0.0}

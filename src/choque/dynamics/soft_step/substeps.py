@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -69,6 +69,7 @@ class Problem(NamedTuple):
 
     bodies: SolverBodies
     awake: U8
+    solved: U8  # which bodies have contacts or locked axes: no others are moved here
     moving: int  # the number of bodies that are not static
     locks: Locks
 
@@ -150,7 +151,7 @@ def _solve(
     rates: Rates,
 ) -> bool:
     """Run what this thread takes of all passes; return whether nothing is left."""
-    bodies, awake, moving, locks = problem
+    bodies, awake, solved, moving, locks = problem
     speed, spins = bodies.speed, (bodies.speed, bodies.frame)
     levels, of_bodies, firsts, stretches, passes = schedule
     count = levels.size - 1
@@ -176,11 +177,12 @@ def _solve(
         at = item if is_new else levels[level] + item - phases.starts[phase]
         first, last = of_bodies[at, 0], of_bodies[at, 1]
         if is_warm:
-            _begin(first, last, bodies, awake, rates.h, True)
+            _begin(first, last, bodies, (awake, solved), rates.h, True)
         elif level == 0 and turn == 1:
             hold(0, moving, locks, speed)
         elif level == 0 and not is_new and not has_bias:
-            _move(moving, speed.shape[0], speed, rates.h)  # static bodies with a velocity of their own
+            for row in range(moving, speed.shape[0]):
+                _move(row, speed, rates.h)  # static bodies with a velocity of their own
         for place in range(firsts[at + 1] - firsts[at]):
             stretch = firsts[at + 1] - 1 - place if is_warm else firsts[at] + place
             if spheres is not None:
@@ -203,22 +205,30 @@ def _solve(
                     flat.solve_manifolds(begin, end, manifolds.rows, spins, moving, rates.bias, (has_bias, *storing))
         if not is_new and not is_warm:
             if has_bias:
-                _move(first, last, speed, rates.h)
+                for row in range(first, last):
+                    if solved[row]:
+                        _move(row, speed, rates.h)
             hold(first, last, locks, speed)
             if not has_bias and turn + 1 < passes:
-                _begin(first, last, bodies, awake, rates.h, False)
+                _begin(first, last, bodies, (awake, solved), rates.h, False)
         finish_item(phases.finished)
 
 
 @helper
-def _begin(first: Integer, last: Integer, bodies: SolverBodies, awake: U8, h: float, is_first: bool) -> None:
-    """Begin a sub-step: the accelerations, and all impulses that acted in the sub-steps before."""
+def _begin(
+    first: Integer, last: Integer, bodies: SolverBodies, marks: tuple[Any, Any], h: float, is_first: bool
+) -> None:
+    """Begin a sub-step: the accelerations, and all impulses that acted in the sub-steps before.
+
+    ``marks`` are which bodies are awake, and which are solved.
+    """
+    awake, solved = marks
     for row in range(first, last):
-        begin_row(bodies.speed, bodies.given, bodies.pull, row, h if awake[row] else 0.0, not is_first)
+        if solved[row]:
+            begin_row(bodies.speed, bodies.given, bodies.pull, row, h if awake[row] else 0.0, not is_first)
 
 
 @helper
-def _move(first: Integer, last: Integer, speed: F64, h: float) -> None:
-    for row in range(first, last):
-        for part in range(8):
-            speed[row, MOVED + part] += h * speed[row, V + part]
+def _move(row: Integer, speed: F64, h: float) -> None:
+    for part in range(8):
+        speed[row, MOVED + part] += h * speed[row, V + part]
