@@ -243,6 +243,26 @@ def test_the_hash_is_that_of_one_thread_and_of_a_world_read_in_the_middle(tmp_pa
         assert one.hash() == other.hash(), frame
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_paths_of_bodies_say_nothing_that_their_poses_would_not(seed: int) -> None:
+    """A memory that was restored has no paths, so that every manifold is compared with the poses of its bodies."""
+    random, (one, other) = np.random.default_rng(seed), (mixed_pile(16), mixed_pile(16))
+    for world in (one, other):
+        world.add_boxes([[8 + x, 0.6 + y, 0] for x in range(5) for y in range(5)])
+    recycled = 0
+    for frame in range(150):
+        if frame % 20 == 10:
+            body, by = int(random.integers(1, len(one.bodies))), random.normal(size=3) * 0.02
+            for world in (one, other):
+                world.bodies.position[body] += by
+        other.response.restore(other.response.state())
+        reports = one.step(1 / 60), other.step(1 / 60)
+        assert reports[0].counters == reports[1].counters, frame
+        assert one.hash() == other.hash(), frame
+        recycled += reports[0].counters["recycled"]
+    assert recycled > 1_000, recycled
+
+
 def test_a_conveyor_carries_and_a_moving_floor_carries() -> None:
     world = soft_world()
     world.add_boxes([[0, -0.4, 0]], [20, 1, 4], static=True, surface_velocity=[2, 0, 0])

@@ -10,7 +10,7 @@ import pytest
 import choque
 from choque._core.kernel import kernel
 from choque.dynamics.soft_step import rows, sphere_rows
-from choque.dynamics.soft_step.making import make_rows
+from choque.dynamics.soft_step.making import POSE, TURN_A, make_rows
 
 
 @kernel
@@ -115,9 +115,9 @@ def test_rows_on_vectors_are_made_as_plain_python_makes_them(last: int) -> None:
     """Manifolds of one to four points, of moving bodies and static ones; all other places are left as they were."""
     random = np.random.default_rng(last)
     turns = np.linalg.qr(random.normal(size=(13, 3, 3)))[0]
-    arms, found = random.normal(size=(4, 27)), random.normal(size=(4, 24))
+    arms, found = random.normal(size=(4, 27)), random.normal(size=(4, POSE))
     arms[:, :3] /= np.linalg.norm(arms[:, :3], axis=1, keepdims=True)
-    found[:, 6:] = turns[:8].reshape(4, 18)
+    found[:, TURN_A:] = turns[:8].reshape(4, 18)
     marks = np.zeros((4, 5), np.uint32)
     marks[:, 4] = random.permutation(4) + 1
     for row, count in enumerate(marks[:, 4]):

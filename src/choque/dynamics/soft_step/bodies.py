@@ -63,13 +63,17 @@ class SolverBodies(NamedTuple):
     frame: F64  # (n, 9): the matrix √I⁻¹·Rᵀ
     pull: F64  # (n, 4): acceleration·√m, and a 0; of a static body 0
     material: F64  # (n, 5): see `RESTITUTION`
+    # (n, 2): how far any point of the body may have moved in all steps since `load_bodies` began to follow it, and how
+    # far such a point may be from its position
+    path: F64
 
     @classmethod
     def empty(cls, count: int) -> Self:
         """Return rows for ``count`` bodies, not initialised."""
-        widths = (12, 3, 1, 8, 16, 16, 9, 4, 5)
+        widths = (12, 3, 1, 8, 16, 16, 9, 4, 5, 2)
         wide = [memory.aligned(count * width, np.float64).reshape(count, width) for width in widths]
         wide[2] = wide[2][:, 0]
+        wide[0][...] = 0.0  # what is read before it is written must be numbers
         return cls._make((np.empty(count, np.int8), np.empty(count, np.int32), *wide))
 
     def solids(self) -> PosedSolids:
@@ -86,11 +90,15 @@ def load_bodies(
     faces: HullFaces,
     nearness: float,
     rows: SolverBodies,
+    follows: bool,
 ) -> None:
-    """Read the bodies ``order`` of a world into rows; ``moving`` come first."""
+    """Read the bodies ``order`` of a world into rows; ``moving`` come first.
+
+    ``follows`` tells whether the rows are of the same bodies as before, so that their paths become longer.
+    """
     given_kind, given_hull, position, rotation, velocity, spin, acceleration = columns[:7]
     mass, inertia, given_size, restitution, friction, rolling, surface_velocity = columns[7:]
-    kind, hull, pose, size, near, ball, speed, _, frame, pull, material = rows
+    kind, hull, pose, size, near, ball, speed, _, frame, pull, material, path = rows
     first, last = next_share(shares)
     while first < last:
         for row in range(first, last):
@@ -98,23 +106,36 @@ def load_bodies(
             shape = given_kind[body]
             hull[row] = given_hull[body]
             thin = np.inf
+            way = turn = long = 0.0
             for axis in range(3):
                 size[row, axis] = given_size[body, axis]
+                long += size[row, axis] ** 2
+                way += (position[body, axis] - pose[row, axis]) ** 2
                 pose[row, axis] = ball[row, axis] = position[body, axis]
                 for other in range(3):  # how a sphere is turned does not matter
-                    is_one = axis == other
-                    pose[row, 3 + 3 * axis + other] = is_one if shape == SPHERE else rotation[body, axis, other]
+                    at = 3 + 3 * axis + other
+                    now = np.float64(axis == other) if shape == SPHERE else np.float64(rotation[body, axis, other])
+                    turn += (now - pose[row, at]) ** 2
+                    pose[row, at] = now
             if shape == CONVEX:
+                long = 0.0
                 for axis in range(3):
                     half = faces.extent[given_hull[body], axis] * size[row, axis]
-                    thin = min(thin, half)
+                    thin, long = min(thin, half), long + half * half
                     if faces.is_box[given_hull[body]]:
                         size[row, axis] = half
                 if faces.is_box[given_hull[body]]:
                     shape = BOX
             elif shape in (SPHERE, CAPSULE):
                 thin = size[row, 0]
+            else:
+                long = np.inf
             kind[row] = shape
+            path[row, 1] = math.sqrt(1.25 * long)  # of a capsule r + l/2, which is √1.25·√(r² + l²) at most
+            if not follows:
+                path[row, 0] = 0.0
+            elif way + turn > 0:  # √½·|R − R'| is the chord of the turn, and chords add up to a way
+                path[row, 0] += math.sqrt(way) + path[row, 1] * math.sqrt(0.5 * turn) if long < np.inf else np.inf
             near[row] = ball[row, REACH] = min(nearness, 0.125 * thin)
             material[row, RESTITUTION], material[row, ROLLING] = restitution[body], rolling[body]
             moves = row < moving

@@ -39,7 +39,7 @@ from choque.narrow.manifolds.solids import TRIANGLE
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CONVEX
 
-ALLOWED, REACH_A, REACH_B = 3, 4, 5  # places in a row of `Kept.pose`, beside `TURN_A` and `TURN_B`
+ALLOWED, REACH_A, REACH_B, UNTIL = 3, 4, 5, 6  # places in a row of `Kept.pose`, beside `TURN_A` and `TURN_B`
 
 OTHER, BALL, STATIC_BALL, WALL = range(4)
 """What a body is to the rows of spheres: a sphere that moves, a static one at rest, a plane, tile or box at rest."""
@@ -50,6 +50,8 @@ PLACE_SHIFT, PART_SHIFT, PART_MASK, ROLE_MASK = 32, 8, 0xFFFFFF, 0xFF  # how `kn
 LAST_COLOR = -(1 << 63)  # as a bit
 CLASSIFY, BEGIN, LIST = range(3)  # the phases before those of the heights of the tree
 MIN_TRACE = 2.9696155  # the trace of a rotation by ten degrees: a body that turns farther gets another manifold
+MAX_TURN = 0.17  # √(3 − trace) is greater then
+ROUNDING = 0.999  # more than what is rounded in sums of paths
 
 
 class Kept(NamedTuple):
@@ -64,8 +66,8 @@ class Kept(NamedTuple):
     held: F32
     home: I32  # (m,): the row of each pair in the columns below; empty for spheres, of which nothing more is kept
     marks: U32  # (c, 5): see `FEATURES`
-    # (c, 24): where the bodies were when the manifold was found: their offset, how far they may move, how far the
-    # points are from their positions, and the rotation of each
+    # (c, 25): where the bodies were when the manifold was found: their offset, how far they may move, how far the
+    # points are from their positions, how long both paths may be before `recycle` looks again, and both rotations
     pose: F64
     # (c, 27): the normal, then x, y and z of the arms of A to four points, and those of B, in the axes of the world;
     # zeros for points that are not there
@@ -105,6 +107,7 @@ class Kept(NamedTuple):
         for name, packed in zip(("marks", "pose", "arms"), kept, strict=True):
             # by the default mode NumPy copies twice
             getattr(self, name).take(self.home, axis=0, out=packed[: len(home)], mode="clip")
+        kept[1][:, UNTIL] = 0.0
         return Kept(self.keys, self.by_key, self.pairs, self.slot, self.held.copy(), home, *kept)
 
 
@@ -119,12 +122,12 @@ def arrange(pairs: Pairs, ids: U32, known: I64, cuts: Rows, threads: int | None)
     """Sort candidates by their sort, those of spheres first, then by the part that solves them, by colour, and by key.
 
     ``pairs`` (m, 2) are rows of the world, sorted; ``known`` is what `known_bodies` returned, and ``cuts`` (p + 1,) are
-    the first bodies of the parts. Return the first pair of
-    each node of the tree of p parts (2, 2p), see `substeps`: the parts, then what joins them, height by height; and
-    keys, places by key, and pairs of solver rows, both sorts behind each other.
+    the first bodies of the parts. Return the first pair of each node of the tree of p parts (2, 2p), see `substeps`:
+    the parts, then what joins them, height by height; and keys, places by key, and pairs of solver rows.
 
-    Each pair gets the first colour that is free, height by height and in the order of the keys; the last colour takes
-    all that find none. The order does not depend on the number of threads. O(m + n).
+    Pairs of one colour share no body that moves, so that a processor can begin a contact before it has finished the
+    one before. Each pair gets the first colour that is free, in the order of the keys; the last takes all that find
+    none. Nodes of one height share no such body either: threads colour them side by side, in any order. O(m + n).
     """
     count, part_count = len(pairs), len(cuts) - 1
     starts = np.empty((2, 2 * part_count), np.int64)
@@ -145,14 +148,7 @@ def arrange(pairs: Pairs, ids: U32, known: I64, cuts: Rows, threads: int | None)
 
 @kernel
 def _arrange(
-    phases: Phases,
-    thread: Integer,
-    given: tuple[Any, ...],
-    starts: Rows,
-    made: tuple[Any, ...],
-    listed: tuple[Any, ...],
-    marks: tuple[Any, Any],
-    colors: tuple[Any, ...],
+    phases: Phases, thread: Integer, given: Any, starts: Rows, made: Any, listed: Any, marks: Any, colors: Any
 ) -> bool:
     """Run what this thread takes of `arrange`; return whether nothing is left.
 
@@ -222,14 +218,7 @@ def _arrange(
 
 
 @helper
-def _color(
-    place: Integer,
-    layer: Integer,
-    span: tuple[Any, ...],
-    made: tuple[Any, ...],
-    listed: tuple[Any, ...],
-    colors: tuple[Any, ...],
-) -> None:
+def _color(place: Integer, layer: Integer, span: Any, made: Any, listed: Any, colors: Any) -> None:
     """Choose a colour for each pair of a bin, and write the pairs in the order of their colours.
 
     ``span`` is where the pairs of the bin, and of its sort, are. ``colors`` are those of the pairs (m,), zeros for the
@@ -342,10 +331,10 @@ def recycle(shares: Shares, kept: Kept, bodies: SolverBodies, awake: U8, is_live
 
     A manifold stays while its bodies moved less, relative to each other, than the distance that was allowed when it was
     found, and neither turned by more than ten degrees. Of bodies that are apart nothing is computed until they may have
-    come close.
+    come close, and of none until the paths of both are longer than what was left.
     """
     pairs, home, marks, found_pose = kept.pairs, kept.home, kept.marks, kept.pose
-    pose = bodies.pose
+    pose, path = bodies.pose, bodies.path
     first, last = next_share(shares)
     while first < last:
         for pair in range(first, last):
@@ -353,6 +342,9 @@ def recycle(shares: Shares, kept: Kept, bodies: SolverBodies, awake: U8, is_live
             is_live[pair] = is_stale[pair] = 0
             if not (awake[a] or awake[b]):
                 is_live[pair] = SLEEPING
+                continue
+            if path[a, 0] + path[b, 0] < found_pose[at, UNTIL]:
+                is_live[pair] = marks[at, COUNT] > 0
                 continue
             allowed = found_pose[at, ALLOWED]
             is_stale[pair] = 1
@@ -365,11 +357,15 @@ def recycle(shares: Shares, kept: Kept, bodies: SolverBodies, awake: U8, is_live
                     trace_a += pose[a, 3 + part] * found_pose[at, TURN_A + part]
                     trace_b += pose[b, 3 + part] * found_pose[at, TURN_B + part]
                 turn_a, turn_b = math.sqrt(max(3.0 - trace_a, 0.0)), math.sqrt(max(3.0 - trace_b, 0.0))
-                is_near = math.sqrt(way) + turn_a * found_pose[at, REACH_A] + turn_b * found_pose[at, REACH_B] < allowed
+                reach_a, reach_b = found_pose[at, REACH_A], found_pose[at, REACH_B]
+                left = allowed - (math.sqrt(way) + turn_a * reach_a + turn_b * reach_b)
                 has_points = marks[at, COUNT] > 0
-                if is_near and (not has_points or (trace_a > MIN_TRACE and trace_b > MIN_TRACE)):
+                if left > 0 and (not has_points or (trace_a > MIN_TRACE and trace_b > MIN_TRACE)):
                     is_stale[pair] = 0
                     is_live[pair] = has_points
+                    left = min(left, min((MAX_TURN - turn_a) * path[a, 1], (MAX_TURN - turn_b) * path[b, 1]))
+                    is_known = reach_a <= path[a, 1] and reach_b <= path[b, 1]
+                    found_pose[at, UNTIL] = path[a, 0] + path[b, 0] + ROUNDING * left if is_known else 0.0
         first, last = next_share(shares)
 
 
@@ -408,6 +404,7 @@ def adopt(
             marks[own, FEATURES + point] = features[row, point]
         marks[own, COUNT] = count
         is_live[pair] = count > 0
+        found_pose[own, UNTIL] = 0.0
         for axis in range(3):
             found_pose[own, axis] = pose[b, axis] - pose[a, axis]
         for part in range(9):

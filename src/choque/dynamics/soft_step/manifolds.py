@@ -68,7 +68,7 @@ class ManifoldTask(NamedTuple):
 @helper
 def prepare_manifolds(first: Integer, last: Integer, task: ManifoldTask, bodies: SolverBodies, moving: Integer) -> None:
     """Make the rows ``first … last − 1``."""
-    _, _, pose, _, _, ball, speed, _, frame, pull, material = bodies
+    _, _, pose, _, _, ball, speed, _, frame, pull, material = bodies[:11]
     rows, live, (pairs, slot, held, home, marks, found_pose, arms) = task
     a_row, b_row, count_row, row = rows[:4]
     columns, what = (pose, frame, ball, pull), (pairs, home, marks, found_pose, arms)

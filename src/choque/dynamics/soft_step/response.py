@@ -23,7 +23,7 @@ from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import sphere_rows
 from choque.dynamics.soft_step.bodies import SolverBodies, WorldColumns, load_bodies, move_bodies
 from choque.dynamics.soft_step.four import HELD, SPEED, TOUCHED
-from choque.dynamics.soft_step.kept import Kept, adopt, lay_out, list_contacts, recycle
+from choque.dynamics.soft_step.kept import UNTIL, Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.locks import Locks, lock_bodies
 from choque.dynamics.soft_step.making import FEATURES
 from choque.dynamics.soft_step.manifolds import ManifoldRows, ManifoldTask
@@ -106,6 +106,7 @@ class SoftStep(Response):
         manifolds = ManifoldRows(none, none, none, _rows(0, manifold_rows.WIDTH), held, groups)
         self._nothing = self._solved = spheres, manifolds
         self._rows = SolverBodies.empty(0)
+        self._order: Rows = np.empty(0, np.int64)  # rows of the world
         self._watched: tuple[Any, ...] = ()  # how sleepers were, and their columns; then the words that are compared
         self._recall(Memory())
 
@@ -235,13 +236,15 @@ class SoftStep(Response):
             self._changed(bodies)
         moving, body_count = kept.moving, len(kept.order)
         # A triangle is read from its mesh.
-        order = self._order = np.append(kept.order, kept.pieces.row) if len(kept.pieces) else kept.order
-        count = len(order)
+        order = np.append(kept.order, kept.pieces.row) if len(kept.pieces) else kept.order
+        follows, self._order, count = self._order is order, order, len(order)
+        if not follows:
+            kept.manifolds.pose[:, UNTIL] = 0.0
         thread_count = resolve_count(self.threads, BODY * count)
         rows = self._rows
         if len(rows.kind) != count:
             rows = self._rows = SolverBodies.empty(count)
-        run_shares(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows)
+        run_shares(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows, follows)
         rows.kind[body_count:] = TRIANGLE
         rows.hull[body_count:] = len(faces.first) - 1 - len(faces.rim) + np.arange(count - body_count)
         awake = self._awake = kept.rest.awake[order]

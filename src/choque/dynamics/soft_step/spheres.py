@@ -86,7 +86,7 @@ class SphereTask(NamedTuple):
 def prepare_spheres(first: Integer, last: Integer, task: SphereTask, bodies: SolverBodies) -> None:
     """Make the rows ``first … last − 1``."""
     rows, live, (pairs, slot, held), touch = task
-    ball, speed, _, _, pull, material = bodies[5:]
+    ball, speed, _, _, pull, material = bodies[5:11]
     a_row, b_row, row, more, meets = rows[:5]
     for t in range(first, last):
         pair = live[t]
