@@ -15,7 +15,7 @@ import numpy as np
 from choque._core.kernel import helper, inline, kernel
 from choque._core.threads import over_shares
 from choque._core.types import F64, Floats, Integer
-from choque._core.vector import Vector
+from choque._core.vector import Vector, dot
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, KIND_COUNT, KINDS_ALLOWED, MESH, PLANE, SPHERE, TILE, Shapes, Solids
 
@@ -75,11 +75,14 @@ def bound_slabs(
 @kernel
 def bound_boxes(first: int, last: int, solids: Solids, slack: float, lower: Floats, upper: Floats) -> int:
     """Write the box around each body, (n, 3) each: `bound_slabs` along the axes, without the products with zero."""
-    kind, position, rotation, size, hull, points, starts = solids
+    kind, position, rotation, size = solids[:4]
     lost = _first_unsound(solids, first, last)
     if lost >= 0:
         return lost
     for row in range(first, last):
+        if _has_points(kind[row]):
+            _bound_hull(row, solids, slack, lower, upper)
+            continue
         for axis in range(3):
             middle = np.float64(position[row, axis])
             low = high = far = 0.0
@@ -94,16 +97,30 @@ def bound_boxes(first: int, last: int, solids: Solids, slack: float, lower: Floa
                 high = far = 0.5 * (size[row, 0] * across_x + size[row, 1] * across_z)
                 low = -high
             else:
-                x, y, z = 1.0 * (axis == 0), 1.0 * (axis == 1), 1.0 * (axis == 2)
-                if kind[row] == PLANE:
-                    low, high = _half_space(rotation, row, x, y, z)
-                else:
-                    low, high = _hull_extent(rotation, size, row, hull[row], points, starts, (x, y, z))
-                    far = high - low
+                low, high = _half_space(rotation, row, 1.0 * (axis == 0), 1.0 * (axis == 1), 1.0 * (axis == 2))
             far += abs(middle)
             lower[row, axis] = middle + low - slack * far
             upper[row, axis] = middle + high + slack * far
     return -1
+
+
+@helper
+def _bound_hull(row: Integer, solids: Solids, slack: float, lower: Floats, upper: Floats) -> None:
+    """Write the box around a body with points along all axes at once: each alone waits for its own latest result."""
+    _, position, rotation, size, hull, points, starts = solids
+    x = size[row, 0] * rotation[row, 0, 0], size[row, 1] * rotation[row, 0, 1], size[row, 2] * rotation[row, 0, 2]
+    y = size[row, 0] * rotation[row, 1, 0], size[row, 1] * rotation[row, 1, 1], size[row, 2] * rotation[row, 1, 2]
+    z = size[row, 0] * rotation[row, 2, 0], size[row, 1] * rotation[row, 2, 1], size[row, 2] * rotation[row, 2, 2]
+    low, high = (np.inf, np.inf, np.inf), (-np.inf, -np.inf, -np.inf)
+    for point in range(starts[hull[row]], starts[hull[row] + 1]):
+        place = points[point, 0], points[point, 1], points[point, 2]
+        along = dot(x, place), dot(y, place), dot(z, place)
+        low = min(low[0], along[0]), min(low[1], along[1]), min(low[2], along[2])
+        high = max(high[0], along[0]), max(high[1], along[1]), max(high[2], along[2])
+    for axis in range(3):
+        middle = np.float64(position[row, axis])
+        far = slack * (high[axis] - low[axis] + abs(middle))
+        lower[row, axis], upper[row, axis] = middle + low[axis] - far, middle + high[axis] + far
 
 
 @kernel

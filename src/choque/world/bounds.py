@@ -230,10 +230,7 @@ def without_far_spheres(pairs: Pairs, kind: I8, around: Surroundings, thread_cou
 
 @kernel
 def _write_reach(first: Integer, last: Integer, kind: I8, around: Surroundings, reach: F64) -> None:
-    """Write where the centres of spheres, and all of other bodies, may be: lower and upper corner, radius.
-
-    The radius of what is not a sphere is 0. The last number is 1 for spheres, else 0.
-    """
+    """Write where the centre of a sphere, or all of another body, may be: lower, upper, radius or 0, and 1 or 0."""
     lower, upper, near, outer_lower, outer_upper = around
     for row in range(first, last):
         is_round = kind[row] == SPHERE

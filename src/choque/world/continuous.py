@@ -196,10 +196,7 @@ def _candidates(bodies: Bodies, boxes: Boxes, fast: I64, way: F64, rotation: Flo
 def _sweep(
     first: Integer, last: Integer, rows: I64, known: tuple[Any, ...], radius: F64, lower: F64, upper: F64
 ) -> None:
-    """Write the boxes that hold the ways of the bodies ``rows``, and the radius of a sphere around each of them.
-
-    ``known`` are where each body ends the step, its way, and its box then.
-    """
+    """Write the boxes of the ways of the bodies ``rows``, and the radius of a sphere around each; see `_candidates`."""
     position, way, box_lower, box_upper = known
     for at in range(first, last):
         row = rows[at]
@@ -220,9 +217,8 @@ def _mark_passing(
 ) -> None:
     """Mark the pairs in which a body passes by the oriented box of one that rests.
 
-    ``bodies`` are the rows of those that are fast, and of all bodies where each ends the step, its way, and the radius
-    of a sphere around it; ``others`` the positions, the rotations, and half the edges of boxes about the positions,
-    infinite where nothing is known.
+    ``bodies`` are the rows of fast bodies; of all, where each ends the step, its way, and a radius. ``others``
+    are positions, rotations, and half the edges of boxes about the positions, infinite where nothing is known.
     """
     fast, position, way, radius = bodies
     center, rotation, half = others

@@ -215,13 +215,8 @@ def _solve(
 
 
 @helper
-def _begin(
-    first: Integer, last: Integer, bodies: SolverBodies, marks: tuple[Any, Any], h: float, is_first: bool
-) -> None:
-    """Begin a sub-step: the accelerations, and all impulses that acted in the sub-steps before.
-
-    ``marks`` are which bodies are awake, and which are solved.
-    """
+def _begin(first: Integer, last: Integer, bodies: SolverBodies, marks: Any, h: float, is_first: bool) -> None:
+    """Begin a sub-step: the accelerations of those awake, and all impulses that acted in the sub-steps before."""
     awake, solved = marks
     for row in range(first, last):
         if solved[row]:
