@@ -82,7 +82,7 @@ class Kept(NamedTuple):
     def followed_by(self, keys: Keys, by_key: Rows, pairs: I32, is_round: bool, threads: int | None) -> Kept:
         """Return other pairs with what is kept of these.
 
-        What is kept of manifolds stays where it is: it has 428 bytes, and most pairs stay. A new pair takes a row that
+        What is kept of manifolds stays where it is: it has 436 bytes, and most pairs stay. A new pair takes a row that
         none of these pairs has, so that a step that fails can return to them.
         """
         count = len(keys)
@@ -95,11 +95,11 @@ class Kept(NamedTuple):
             kept = _columns(rows + rows // 2)
             for name, longer in zip(("marks", "pose", "arms"), kept, strict=True):
                 longer[: len(self.marks)] = getattr(self, name)
-        after = Kept(keys, by_key, pairs, slot, self.held, home, *kept)
-        run_shares(_find_kept, count, resolve_count(threads, count), self, after)
+        known = (self.keys, self.by_key, self.slot, self.home), (keys, by_key, slot, home)
+        run_shares(_find_kept, count, resolve_count(threads, count), *known)
         if len(home):
-            _take_rows(self.home, after, np.zeros(len(after.marks), np.uint8))
-        return after
+            _take_rows(self.home, home, kept, np.zeros(len(kept[0]), np.uint8))
+        return Kept(keys, by_key, pairs, slot, self.held, home, *kept)
 
     def packed(self, spare: int = 0) -> Kept:
         """Return copies of all that is kept, in the order of the pairs, with ``spare`` rows behind them."""
@@ -279,10 +279,10 @@ def node_starts(pairs: I32, owner: I32, part_count: int) -> Rows:
 
 
 @kernel
-def _find_kept(shares: Shares, before: Kept, after: Kept) -> None:
-    """Find where ``before`` keeps what it knows of the pairs of ``after``; −1 for others."""
-    keys, by_key, _, slot, _, home = after[:6]
-    old_keys, old_by_key = before.keys, before.by_key
+def _find_kept(shares: Shares, before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
+    """Find the slots and homes that the pairs of ``after`` had ``before``; −1 for others."""
+    keys, by_key, slot, home = after
+    old_keys, old_by_key, old_slot, old_home = before
     first, last = next_share(shares)
     while first < last:
         rank, end = 0, old_keys.size
@@ -297,16 +297,16 @@ def _find_kept(shares: Shares, before: Kept, after: Kept) -> None:
             while rank < old_keys.size and old_keys[old_by_key[rank]] < keys[at]:
                 rank += 1
             is_old = rank < old_keys.size and old_keys[old_by_key[rank]] == keys[at]
-            slot[at] = before.slot[old_by_key[rank]] if is_old else -1
+            slot[at] = old_slot[old_by_key[rank]] if is_old else -1
             if home.size > 0:
-                home[at] = before.home[old_by_key[rank]] if is_old else -1
+                home[at] = old_home[old_by_key[rank]] if is_old else -1
         first, last = next_share(shares)
 
 
 @kernel
-def _take_rows(before: I32, after: Kept, is_taken: U8) -> None:
+def _take_rows(before: I32, home: I32, columns: tuple[Any, ...], is_taken: U8) -> None:
     """Give new pairs rows of zeros that none of the rows ``before`` is; ``is_taken`` are zeros, one for each row."""
-    home, marks, pose, arms = after[5:]
+    marks, pose, arms = columns
     for pair in range(before.size):
         is_taken[before[pair]] = 1
     free = 0
