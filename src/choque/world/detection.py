@@ -180,7 +180,7 @@ class Detection:
         overlap, and stay the same array until a body leaves its own; then no exact tests are made.
         """
         began = perf_counter()
-        thread_count = threads.resolve_count(self.settings.threads, threads.BODY * len(bodies))
+        thread_count = threads.resolve_count(self.settings.threads, len(bodies))
         if skin is not None:
             return self._find_within(bodies, skin, thread_count, began)
         bounds = self.bound(bodies, thread_count)
