@@ -97,8 +97,12 @@ class Kept(NamedTuple):
                 longer[: len(self.marks)] = getattr(self, name)
         known = (self.keys, self.by_key, self.slot, self.home), (keys, by_key, slot, home)
         run_shares(_find_kept, count, resolve_count(threads, count), *known)
-        if len(home):
-            _take_rows(self.home, home, kept, np.zeros(len(kept[0]), np.uint8))
+        if len(fresh := np.flatnonzero(home < 0)):
+            is_free = np.ones(len(kept[0]), np.bool_)
+            is_free[self.home] = False
+            home[fresh] = free = np.flatnonzero(is_free)[: len(fresh)]
+            for column in kept:
+                column[free] = 0
         return Kept(keys, by_key, pairs, slot, self.held, home, *kept)
 
     def packed(self, spare: int = 0) -> Kept:
@@ -301,28 +305,6 @@ def _find_kept(shares: Shares, before: tuple[Any, ...], after: tuple[Any, ...]) 
             if home.size > 0:
                 home[at] = old_home[old_by_key[rank]] if is_old else -1
         first, last = next_share(shares)
-
-
-@kernel
-def _take_rows(before: I32, home: I32, columns: tuple[Any, ...], is_taken: U8) -> None:
-    """Give new pairs rows of zeros that none of the rows ``before`` is; ``is_taken`` are zeros, one for each row."""
-    marks, pose, arms = columns
-    for pair in range(before.size):
-        is_taken[before[pair]] = 1
-    free = 0
-    for pair in range(home.size):
-        if home[pair] >= 0:
-            continue
-        while is_taken[free]:
-            free += 1
-        for column in range(marks.shape[1]):
-            marks[free, column] = 0
-        for column in range(pose.shape[1]):
-            pose[free, column] = 0.0
-        for column in range(arms.shape[1]):
-            arms[free, column] = 0.0
-        home[pair] = free
-        free += 1
 
 
 @kernel
