@@ -15,11 +15,11 @@ import numpy as np
 from choque._core import memory
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.phases import Shares, next_share
-from choque._core.types import F64, I8, I32, U8, Floats, Integer, Rows
+from choque._core.types import F64, I8, I32, U8, Bools, Floats, Integer, Rows
 from choque._core.vector import Vector, scaled
 from choque.dynamics.response import free_turn, limit, turn_by
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
-from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids
+from choque.narrow.manifolds.solids import BOX, PosedSolids
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
 
 RADIUS, REACH, LIGHTNESS, ARM, FRICTION = 3, 4, 5, 6, 7  # places in a row of `SolverBodies.ball`, after the position
@@ -87,18 +87,20 @@ def load_bodies(
     order: Rows,
     moving: Integer,
     columns: WorldColumns,
-    faces: HullFaces,
+    hulls: tuple[F64, Bools],
     nearness: float,
     rows: SolverBodies,
     follows: bool,
 ) -> None:
     """Read the bodies ``order`` of a world into rows; ``moving`` come first.
 
-    ``follows`` tells whether the rows are of the same bodies as before, so that their paths become longer.
+    ``hulls`` are half the extents of each, and whether it is a box. ``follows`` tells whether the rows are of the same
+    bodies as before, so that their paths become longer.
     """
     given_kind, given_hull, position, rotation, velocity, spin, acceleration = columns[:7]
     mass, inertia, given_size, restitution, friction, rolling, surface_velocity = columns[7:]
     kind, hull, pose, size, near, ball, speed, _, frame, pull, material, path = rows
+    extent, is_box = hulls
     first, last = next_share(shares)
     while first < last:
         for row in range(first, last):
@@ -120,11 +122,11 @@ def load_bodies(
             if shape == CONVEX:
                 long = 0.0
                 for axis in range(3):
-                    half = faces.extent[given_hull[body], axis] * size[row, axis]
+                    half = extent[given_hull[body], axis] * size[row, axis]
                     thin, long = min(thin, half), long + half * half
-                    if faces.is_box[given_hull[body]]:
+                    if is_box[given_hull[body]]:
                         size[row, axis] = half
-                if faces.is_box[given_hull[body]]:
+                if is_box[given_hull[body]]:
                     shape = BOX
             elif shape in (SPHERE, CAPSULE):
                 thin = size[row, 0]

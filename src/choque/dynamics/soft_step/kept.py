@@ -35,7 +35,7 @@ from choque.dynamics.soft_step.four import HELD
 from choque.dynamics.soft_step.making import COUNT, FEATURES, MARKS, NORMAL_ARMS, POSE, TURN_A, TURN_B
 from choque.dynamics.soft_step.manifolds import ManifoldRows
 from choque.dynamics.soft_step.spheres import LIVE, SLEEPING, SphereRows
-from choque.narrow.manifolds.solids import TRIANGLE
+from choque.narrow.manifolds.solids import TRIANGLE, PosedSolids
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CONVEX
 
@@ -308,15 +308,17 @@ def _find_kept(shares: Shares, before: tuple[Any, ...], after: tuple[Any, ...]) 
 
 
 @kernel
-def recycle(shares: Shares, kept: Kept, bodies: SolverBodies, awake: U8, is_live: U8, is_stale: U8) -> None:
+def recycle(
+    shares: Shares, kept: tuple[Any, ...], bodies: tuple[F64, F64], awake: U8, is_live: U8, is_stale: U8
+) -> None:
     """Decide which of the manifolds can be used again, and which must be found.
 
     A manifold stays while its bodies moved less, relative to each other, than the distance that was allowed when it was
     found, and neither turned by more than ten degrees. Of bodies that are apart nothing is computed until they may have
     come close, and of none until the paths of both are longer than what was left.
     """
-    pairs, home, marks, found_pose = kept.pairs, kept.home, kept.marks, kept.pose
-    pose, path = bodies.pose, bodies.path
+    pairs, home, marks, found_pose = kept
+    pose, path = bodies
     first, last = next_share(shares)
     while first < last:
         for pair in range(first, last):
@@ -352,24 +354,23 @@ def recycle(shares: Shares, kept: Kept, bodies: SolverBodies, awake: U8, is_live
 
 
 @helper
-def _reach(bodies: SolverBodies, extent: Floats, row: Integer) -> float:
+def _reach(solids: PosedSolids, extent: Floats, row: Integer) -> float:
     """Return the greatest distance of a point of a body from its position; of a plane 0."""
-    is_hull = bodies.kind[row] == CONVEX or bodies.kind[row] == TRIANGLE
+    is_hull = solids.kind[row] == CONVEX or solids.kind[row] == TRIANGLE
     total = 0.0
     for axis in range(3):
-        total += (bodies.size[row, axis] * (extent[bodies.hull[row], axis] if is_hull else 1.0)) ** 2
+        total += (solids.size[row, axis] * (extent[solids.hull[row], axis] if is_hull else 1.0)) ** 2
     return math.sqrt(1.25 * total)  # a capsule reaches r + l/2, which is √1.25·√(r² + l²) at most
 
 
 @kernel
 def adopt(
-    rows: Rows, found: ContactArrays, kept: Kept, bodies: SolverBodies, extent: Floats, tolerance: float, is_live: Any
+    rows: Rows, found: ContactArrays, kept: Any, solids: PosedSolids, extent: Floats, tolerance: float, is_live: Any
 ) -> None:
     """Keep the manifolds ``found`` of the pairs ``rows``; points whose feature was there before keep their impulse."""
-    pairs, slot, held, home = kept.pairs, kept.slot, kept.held, kept.home
-    marks, found_pose, arms = kept.marks, kept.pose, kept.arms
+    pairs, slot, held, home, marks, found_pose, arms = kept
     _, normal, points, separations, features, point_count = found
-    pose, near = bodies.pose, bodies.near
+    pose, near = solids.pose, solids.near
     for row in range(rows.size):
         pair = rows[row]
         a, b, own, at = pairs[pair, 0], pairs[pair, 1], home[pair], slot[pair]
@@ -393,7 +394,7 @@ def adopt(
             found_pose[own, TURN_A + part], found_pose[own, TURN_B + part] = pose[a, 3 + part], pose[b, 3 + part]
         if count == 0:
             found_pose[own, ALLOWED] = separations[row, 0] - (near[a] + near[b])
-            found_pose[own, REACH_A], found_pose[own, REACH_B] = _reach(bodies, extent, a), _reach(bodies, extent, b)
+            found_pose[own, REACH_A], found_pose[own, REACH_B] = _reach(solids, extent, a), _reach(solids, extent, b)
             continue
         found_pose[own, ALLOWED] = min(tolerance, 4.0 * min(near[a], near[b]))
         for axis in range(3):
@@ -413,14 +414,14 @@ def adopt(
 
 @kernel
 def lay_out(
-    kept: Kept, starts: Rows, is_live: U8, live: Rows, begins: Rows, touched: Any, slot: I32, held: Floats
+    kept: Any, starts: Rows, is_live: U8, live: Rows, begins: Rows, touched: Any, slot: I32, held: Floats
 ) -> int:
     """Write the live pairs, where each part of them begins, and which bodies have contacts.
 
     ``slot`` becomes where pairs hold their impulses after the step: live ones first, in their order, then those that
     sleep, whose rows of ``held`` are copied. Return how many rows are held.
     """
-    pairs, before, old_slot = kept.pairs, kept.held, kept.slot
+    pairs, old_slot, before = kept
     total = 0
     for part in range(starts.size - 1):
         begins[part] = total

@@ -244,7 +244,8 @@ class SoftStep(Response):
         rows = self._rows
         if len(rows.kind) != count:
             rows = self._rows = SolverBodies.empty(count)
-        run_shares(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows, follows)
+        given = (columns, (faces.extent, faces.is_box), NEAR * self.unit)
+        run_shares(load_bodies, count, thread_count, order, moving, *given, rows, follows)
         rows.kind[body_count:] = TRIANGLE
         rows.hull[body_count:] = len(faces.first) - 1 - len(faces.rim) + np.arange(count - body_count)
         awake = self._awake = kept.rest.awake[order]
@@ -343,9 +344,8 @@ class SoftStep(Response):
             nothing = self._nothing[0], np.empty(0, np.int64), kept[2:5], np.empty((0, 4), np.float32)
             return SphereTask(*nothing), np.zeros_like(self._memory.starts[0]), (kept.slot, kept.held[:0])
         touch, is_live = memory.empty((total, 4), np.float32), np.empty(total, np.uint8)
-        run_shares(
-            touch_spheres, total, resolve_count(self.threads, total), kept.pairs, rows, self._awake, touch, is_live
-        )
+        known, thread_count = (rows.kind, rows.pose, rows.size, rows.ball), resolve_count(self.threads, total)
+        run_shares(touch_spheres, total, thread_count, kept.pairs, known, self._awake, touch, is_live)
         live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, self._touched)
         count, width = len(live), sphere_rows.WIDTH
         given = _rows(count, width), _rows(has_extras * count, width)
@@ -362,12 +362,13 @@ class SoftStep(Response):
             nothing = self._nothing[1], np.empty(0, np.int64), kept[2:]
             return ManifoldTask(*nothing), np.zeros_like(self._memory.starts[1]), (kept.slot, kept.held[:0])
         is_live, is_stale = np.empty(total, np.uint8), np.empty(total, np.uint8)
-        run_shares(recycle, total, resolve_count(self.threads, total), kept, rows, self._awake, is_live, is_stale)
+        known = (kept.pairs, kept.home, kept.marks, kept.pose), (rows.pose, rows.path)
+        run_shares(recycle, total, resolve_count(self.threads, total), *known, self._awake, is_live, is_stale)
         stale = np.flatnonzero(is_stale)
         self._recycled = int(np.count_nonzero(is_live == LIVE))
         if len(stale):
             found = self._finder.find(rows.solids(), kept.pairs[stale], faces, thread_count)
-            adopt(stale, found, kept, rows, faces.extent, RECYCLED * self.unit, is_live)
+            adopt(stale, found, kept[2:], rows.solids(), faces.extent, RECYCLED * self.unit, is_live)
         self._found_count = len(stale)
         live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, self._touched)
         given = _rows(len(live), manifold_rows.WIDTH), held[1], np.empty(len(live), np.uint8)
@@ -407,7 +408,7 @@ def _laid_out(kept: Kept, starts: Rows, is_live: U8, touched: U8) -> tuple[Rows,
     total, most = len(kept.keys), int(np.count_nonzero(is_live))
     live, begins = memory.empty(most + 1, np.int64), np.zeros(len(starts), np.int64)  # one is written and not used
     slot, held = memory.empty(total, np.int32), memory.empty((most, HELD), np.float32)
-    count = lay_out(kept, starts, is_live, live, begins, touched, slot, held)
+    count = lay_out(kept[2:5], starts, is_live, live, begins, touched, slot, held)
     return live[: begins[-1]], begins, (slot, held[:count])
 
 

@@ -47,12 +47,12 @@ class SphereRows(NamedTuple):
 
 
 @kernel
-def touch_spheres(shares: Shares, pairs: Any, bodies: SolverBodies, awake: U8, touch: Any, is_live: U8) -> None:
+def touch_spheres(shares: Shares, pairs: Any, bodies: tuple[Any, ...], awake: U8, touch: Any, is_live: U8) -> None:
     """Write the normal and the gap of the pairs, and whether they are close and not asleep.
 
     The sphere of a pair, or its first one, is the first body of its row; the normal goes from it to the other.
     """
-    kind, _, pose, size, _, ball = bodies[:6]
+    kind, pose, size, ball = bodies
     first, last = next_share(shares)
     while first < last:
         for pair in range(first, last):
