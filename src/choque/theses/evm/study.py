@@ -127,12 +127,12 @@ STUDY = Study(
 
 
 @STUDY.trial
-def prepare(parameters: Parameters, scratch: Path | None) -> Trial:  # noqa: ARG001
+def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
     """Return the trial of a representation on the two objects of a scene."""
     from choque.theses.evm.trial import VolumeTrial, make_instance
 
     n, seed, placements = (int(parameters[name] or 0) for name in ("n", "seed", "placements"))
-    return VolumeTrial(str(parameters["method"]), make_instance(str(parameters["scene"]), n, seed, placements))
+    return VolumeTrial(str(parameters["method"]), make_instance(str(parameters["scene"]), n, seed, placements, scratch))
 
 
 def blend(collides: Fit, apart: Fit, probability: float) -> Callable[[ArrayLike], NDArray[np.float64]]:
