@@ -120,6 +120,7 @@ STUDY = Study(
     ),
     exclude=belongs_elsewhere,
     kernels=small_runs,
+    copies=25,
     version=2,
     plan=Plan(minimum=3, maximum=5, precision=0.05, budget=2.0, patience=20.0, limit=300.0),
     quick_plan=Plan(minimum=5, maximum=15, precision=0.1, budget=1.0, patience=2.0, limit=60.0),
