@@ -123,3 +123,11 @@ def test_a_sum_that_went_wrong_is_made_again(monkeypatch: pytest.MonkeyPatch) ->
     gc.collect()
     memory.drop_unused(0.0)
     assert memory._kept_bytes == sum(size * len(blocks) for size, blocks in memory._kept.items()) < 1 << 22
+
+
+def test_columns_of_objects_are_joined_whatever_their_size() -> None:
+    """Scenes with meshes, or of more than 8,192 bodies: NumPy allows no references on reused memory."""
+    parts = [np.full(5_000, name, object) for name in ("one", None)]
+    joined = memory.aligned_copy(*parts)
+    assert joined.dtype == np.dtype(object)
+    assert joined.tolist() == ["one"] * 5_000 + [None] * 5_000

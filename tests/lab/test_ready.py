@@ -59,6 +59,34 @@ def test_a_copy_that_breaks_leaves_the_others_alone(
     assert "the process ended while measuring" in notes["fatal"]
 
 
+def test_a_full_run_of_short_cells_copies_one_process_after_the_other(
+    ready_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copies have the same addresses, so cells of one setting should not all come from one process."""
+    text = Path(ready_study).read_text(encoding="utf-8")
+    study = tmp_path / "short.py"
+    study.write_text(text.replace("    kernels=", "    copies=2,\n    kernels="), encoding="utf-8")
+    monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
+    monkeypatch.setattr(cell, "_serve", lambda *_: pytest.fail("a process was started from nothing"))
+    started: list[cell.ReadyProcess] = []
+
+    class Counted(cell.ReadyProcess):
+        def __init__(self, order: Any) -> None:
+            super().__init__(order)
+            started.append(self)
+
+    monkeypatch.setattr(cell, "ReadyProcess", Counted)
+    monkeypatch.setattr("choque.lab.execution.ReadyProcess", Counted)
+    result = run(
+        str(study), output=tmp_path / "run", factors={"n": [100], "scene": ["still"], "seed": [0, 1, 2]},
+        methods=["fast", "slow"], side_by_side=2, clock="processor",
+    )  # fmt: skip
+    assert [row["verdict"] for row in result.cells] == ["exact"] * 6
+    assert sum(each.count for each in started) == 6
+    assert max(each.count for each in started) <= 2
+    assert not any(each.is_there for each in started)
+
+
 def test_scipy_waits_until_it_is_asked_for() -> None:
     code = (
         "import sys, numba\n"

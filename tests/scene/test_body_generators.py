@@ -39,6 +39,12 @@ def test_there_are_as_many_bodies_as_asked_for(name: str, n: int) -> None:
     assert made.summary.endswith(".")
 
 
+def test_there_may_be_more_bodies_than_fit_into_a_small_array() -> None:
+    made = scene.bodies("mixed-box", 9_000, seed=1)
+    assert np.count_nonzero(~made.bodies.static) == 9_000
+    assert set(made.bodies.mesh) == {None}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_seed_is_a_scene(name: str, assert_same: Callable[[BodyScene, BodyScene], None]) -> None:
     assert_same(scene.bodies(name, 50, seed=4), scene.bodies(name, 50, seed=4))

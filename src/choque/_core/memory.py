@@ -44,14 +44,16 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 def aligned(count: int, dtype: DTypeLike) -> NDArray[Any]:
     """Return a flat working array that begins on a cache line, so that a record of 32 bytes never straddles two.
 
-    Finding the line takes longer than it saves in a small array, which begins anywhere.
+    Finding the line takes longer than it saves in a small array, which begins anywhere; so does an array of objects,
+    because NumPy allows no references on the memory of other arrays.
     """
-    byte_count = count * np.dtype(dtype).itemsize
-    if byte_count < SMALLEST_ALIGNED:
-        return np.empty(count, dtype)
+    number = np.dtype(dtype)
+    byte_count = count * number.itemsize
+    if byte_count < SMALLEST_ALIGNED or number.hasobject:
+        return np.empty(count, number)
     block = empty(byte_count + 64, np.uint8)
     skip = -block.__array_interface__["data"][0] % 64  # in half the time of block.ctypes
-    return block[skip : skip + byte_count].view(dtype)
+    return block[skip : skip + byte_count].view(number)
 
 
 def aligned_copy(*parts: NDArray[Any]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from choque.lab.stopwatch import WALL
-from choque.lab.worker import CHECKING, ENDED, MEASURING, Answer, Order
+from choque.lab.worker import BEGUN, CHECKING, ENDED, MEASURING, Answer, Order
 
 AROUND = 900.0
 """Maximum seconds of preparing and of checking; the oracle of a large scene is slow."""
@@ -40,8 +40,8 @@ _running: set[subprocess.Popen[str]] = set()
 _lock = threading.Lock()
 
 
-def run_cell(order: Order, ready: ReadyProcess | None = None) -> Answer:
-    """Measure one cell, in a copy of the process ``ready`` if there is one; every failure becomes an answer.
+def run_cell(order: Order, ready: ReadyProcesses | None = None) -> Answer:
+    """Measure one cell, in a copy of a process that is ready if there are any; every failure becomes an answer.
 
     ``order`` is that of `choque.lab.worker.answer`, with ``threads`` to pin and ``alone``: whether no other timed cell
     may run on this machine meanwhile; the answer says how many seconds were ``waited`` for that. Everything in it and
@@ -51,10 +51,8 @@ def run_cell(order: Order, ready: ReadyProcess | None = None) -> Answer:
     with tempfile.TemporaryDirectory(prefix="choque-") as folder, _turn(order["alone"]):
         about = {"threads": order["threads"], "waited": time.perf_counter() - begin}
         path, errors = Path(folder) / "answer.json", Path(folder) / "errors"
-        if ready is not None and ready.is_there:
-            code, phase = ready.serve(order, path, errors)
-        else:
-            code, phase = _serve(order, path, errors)
+        served = None if ready is None else ready.serve(order, path, errors)
+        code, phase = served or _serve(order, path, errors)
         if path.exists():
             return {**json.loads(path.read_text(encoding="utf-8")), **about}
         return {**_excuse(order, code, phase, errors), **about}
@@ -80,10 +78,12 @@ def _serve(order: Order, path: Path, errors: Path) -> tuple[int | None, str]:
 class ReadyProcess:
     """A process that has loaded and compiled what a study calls; each cell runs in a copy, one at a time.
 
-    See `choque.lab.ready`. A cell that must be ended takes it along; then cells have processes of their own again.
+    See `choque.lab.ready`. A cell that must be ended takes it along.
     """
 
     def __init__(self, order: Order) -> None:
+        self.count = 0
+        """Cells that it served."""
         begin = time.perf_counter()
         with _turn(order["alone"]):
             self.waited = time.perf_counter() - begin
@@ -112,12 +112,56 @@ class ReadyProcess:
     def serve(self, order: Order, path: Path, errors: Path) -> tuple[int | None, str]:
         """Measure a cell in a copy; return its exit code, None if it exceeded its time, and its phase."""
         errors.touch()
+        self.count += 1
         task = {"order": order, "answer": str(path), "errors": str(errors)}
         return _followed(self._process, task, order)
 
     def close(self) -> None:
         """End the process."""
         _ended(self._process)
+
+
+class ReadyProcesses:
+    """Processes to copy, as many as cells run side by side.
+
+    Parameters
+    ----------
+    first
+        The one that is there already.
+    order
+        What a further one is to get ready for.
+    most
+        Cells that each serves before another takes its place; 0 for any number: then only the first is there, and
+        when it has ended, cells have processes of their own.
+    """
+
+    def __init__(self, first: ReadyProcess, order: Order, most: int = 0) -> None:
+        self._order, self._most = {**order, "alone": False}, most  # a cell that waits for one has its turn
+        self._idle = [first]
+        self._lock = threading.Lock()
+
+    def serve(self, order: Order, path: Path, errors: Path) -> tuple[int | None, str] | None:
+        """Measure a cell in a copy; see `ReadyProcess.serve`. None if no process is ready."""
+        with self._lock:
+            ready = self._idle.pop() if self._idle else None
+        if ready is None and self._most:
+            ready = ReadyProcess(self._order)
+        if ready is None or not ready.is_there:
+            return None
+        try:
+            return ready.serve(order, path, errors)
+        finally:
+            if ready.is_there and not (self._most and ready.count >= self._most):
+                with self._lock:
+                    self._idle.append(ready)
+            else:
+                ready.close()
+
+    def close(self) -> None:
+        """End the processes that serve no cell."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
 
 
 def _started(module: list[str], order: Order, log: IO[bytes] | int) -> subprocess.Popen[str]:
@@ -137,9 +181,7 @@ def _followed(process: subprocess.Popen[str], task: dict[str, Any], order: Order
     """Give a process its task and enforce the time of each phase; return its exit code and last phase."""
     with _lock:
         _running.add(process)
-    # The process that copies itself for each cell spends no time of its own, so its copies are limited by the wall.
-    is_own = task is order
-    deadline = _Deadline(process, by_processor=is_own and order.get("clock", WALL) != WALL)
+    deadline = _Deadline(process, by_processor=order.get("clock", WALL) != WALL)
     phase = "preparing"
     try:
         assert process.stdout is not None
@@ -148,6 +190,10 @@ def _followed(process: subprocess.Popen[str], task: dict[str, Any], order: Order
         for line in process.stdout:
             if line.startswith(ENDED):
                 return int(line.split()[1]), phase
+            if line.startswith(BEGUN):
+                deadline.follow(int(line.split()[1]))
+                deadline.set(AROUND)
+                continue
             phase = line.strip()
             deadline.set(order["plan"]["limit"] if phase == MEASURING else AROUND)
         code = process.wait()
@@ -182,13 +228,17 @@ class _Deadline:
 
     def __init__(self, process: subprocess.Popen[str], *, by_processor: bool = False) -> None:
         self.passed = False
-        self._process = process
+        self._process, self._spending = process, process.pid
         self._timer: threading.Timer | None = None
         self._by_processor = by_processor and processor_seconds(process.pid) is not None
 
+    def follow(self, copy: int) -> None:
+        """Look at the time of a copy of the process, which spends none itself."""
+        self._spending = copy
+
     def set(self, seconds: float) -> None:
         self.cancel()
-        spent = (processor_seconds(self._process.pid) or 0.0) if self._by_processor else 0.0
+        spent = (processor_seconds(self._spending) or 0.0) if self._by_processor else 0.0
         self._wait(seconds, spent + seconds, time.monotonic() + PATIENCE * seconds)
 
     def cancel(self) -> None:
@@ -204,7 +254,7 @@ class _Deadline:
     def _pass(self, most: float, last: float) -> None:
         if threading.current_thread() is not self._timer:  # cancelled at the last moment
             return
-        spent = processor_seconds(self._process.pid) if self._by_processor else None
+        spent = processor_seconds(self._spending) if self._by_processor else None
         if spent is not None and spent < most and time.monotonic() < last:
             self._wait(max(most - spent, 0.05), most, last)
             return

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from choque._core.types import Progress
 from choque.errors import ChoqueError
 from choque.lab import cell
-from choque.lab.cell import CAN_COPY, ReadyProcess, other_run, run_cell
+from choque.lab.cell import CAN_COPY, ReadyProcess, ReadyProcesses, other_run, run_cell
 from choque.lab.design import Cell
 from choque.lab.head_to_head import head_to_head_cells, turn_rows
 from choque.lab.records import Records
@@ -64,8 +64,8 @@ class Execution:
     """Seconds of each part of the run, including earlier interrupted runs."""
     measured: int = 0
     """Cells that were not finished before."""
-    ready: ReadyProcess | None = None
-    """The process whose copies measure the cells of a quick run."""
+    ready: ReadyProcesses | None = None
+    """The processes whose copies measure the cells of a quick run, or of many short ones."""
 
     def complete(self, cluster: str | None) -> Result:
         """Measure the cells that are left, on this machine or a cluster, and write the report."""
@@ -112,10 +112,12 @@ class Execution:
         record = self.store.record
         small = [dict(each) for each in self.study.kernels(record["levels"])]
         order = {**self._order(cells[0], is_local=True), "kernels": small}
-        if record["quick"] and CAN_COPY and record["side_by_side"] == record["threads"] == 1:
-            self.ready = ReadyProcess(order)
+        is_copied = self.study.copies or (record["quick"] and record["side_by_side"] == 1)
+        if CAN_COPY and is_copied and record["threads"] == 1:
+            first = ReadyProcess(order)
+            self.ready = ReadyProcesses(first, order, self.study.copies)
             self.store.write_record(copied=True)
-            compiled, waited = self.ready.compiled, self.ready.waited
+            compiled, waited = first.compiled, first.waited
         else:
             answer = run_cell(order)
             compiled, waited = answer.get("compiled"), answer["waited"]

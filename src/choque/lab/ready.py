@@ -1,12 +1,14 @@
-"""The process whose copies measure the cells of a quick run: everything that they call is loaded and compiled.
+"""The process whose copies measure cells: everything that they call is loaded and compiled.
 
 To start Python, NumPy and Numba takes more than a second, which is longer than most cells of a quick run are measured.
 A copy of a process that has all of it is there at once, and is a process of its own like any other. But all copies have
-their code and memory at the same addresses, and what that does to times it does to all cells of the run: so a full run
-starts every process from nothing.
+their code and memory at the same addresses, and what that does to times it does to all of them: so a full run starts
+every process from nothing, or, if its study has very many short cells (`choque.lab.study.Study.copies`), a new one to
+copy after some cells. Cells run in random order, so those of one setting come from different ones.
 
 ``python -m choque.lab.ready`` takes the order to get ready as the first line on stdin and answers it by a line of JSON;
-each further line is a cell. Its phases are printed on stdout as by `choque.lab.worker`, and finally its exit code.
+each further line is a cell. Its process and its phases are printed on stdout as by `choque.lab.worker`, and finally its
+exit code.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import threading
 import traceback
 from typing import Any, NoReturn, TextIO
 
-from choque.lab.worker import ENDED, answer, leave_when_alone, write_answer
+from choque.lab.worker import BEGUN, ENDED, answer, leave_when_alone, write_answer
 
 
 def main() -> None:
@@ -44,6 +46,7 @@ def _be_a_cell(task: dict[str, Any], phases: TextIO) -> NoReturn:
         with open(task["errors"], "ab") as log:
             for stream in (1, 2):
                 os.dup2(log.fileno(), stream)
+        print(BEGUN, os.getpid(), file=phases, flush=True)
         threading.Thread(target=leave_when_alone, daemon=True).start()
         reply = answer(task["order"], lambda phase: print(phase, file=phases, flush=True))
         write_answer(task["answer"], reply)

@@ -119,6 +119,9 @@ class Study:
     kernels: Callable[[Mapping[str, Sequence[Level]]], Iterable[Parameters]] | None = None
     """Function of the levels of a run that gives small work calling every kernel: done before the first cell, so
     that no cell has to compile within its time limit."""
+    copies: int = 0
+    """For a study of many short cells with `kernels`: cells that are measured by copies of one process before another
+    one is started. 0 starts the process of every cell of a full run from nothing; see `choque.lab.ready`."""
     version: int = 1
     """Increase it when cells measure something different."""
     origin: str = ""

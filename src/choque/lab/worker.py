@@ -32,8 +32,8 @@ Order = dict[str, Any]
 Answer = dict[str, Any]
 
 MEASURING, CHECKING = "measuring", "checking"
-ENDED = "ended"
-"""What `choque.lab.ready` says, with the exit code, when a cell's process is gone."""
+BEGUN, ENDED = "begun", "ended"
+"""What `choque.lab.ready` says of a cell's process: its number when it is there, its exit code when it is gone."""
 
 
 def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer:

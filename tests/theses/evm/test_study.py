@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ from choque.lab.records import Records
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.studies import find
 from choque.lab.trial import CutOff
+from choque.theses.evm import trial as trials
 from choque.theses.evm.holders import PEERS, is_installed
 from choque.theses.evm.study import EXPERIMENTS, SIZES, blend, less_waste, tables, wasted_space
 from choque.theses.evm.sweep import SweepCounters, combine, sweep_collides
@@ -179,5 +181,32 @@ def test_making_the_objects_is_counted_once_a_turn(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(trial.holder, "make", slowly)
     trial.clock = passing
     trial.warm_up(3.0)
+    assert now == pytest.approx(2.0, abs=0.1)  # a turn that takes long is not made twice
     with pytest.raises(CutOff, match=r"about 2 s a turn; 1 s are allowed"):
         trial.warm_up(1.0)
+
+
+def test_cells_of_one_instance_share_their_masks_answers_and_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their oracle takes longer than they do."""
+    monkeypatch.setattr(trials, "LARGE", 8)
+    asked: list[int] = []
+    truths = VolumeTrial._truths
+
+    def counted(self: VolumeTrial, shifts: Any) -> list[bool]:
+        asked.append(len(shifts))
+        return truths(self, shifts)
+
+    monkeypatch.setattr(VolumeTrial, "_truths", counted)
+    alone = VolumeTrial("sorted", make_instance("gyroid", 9, 0, 12))
+    found = [VolumeTrial(method, make_instance("gyroid", 9, 0, 12, tmp_path)) for method in ("sorted", "runs")]
+    for trial in (alone, *found):
+        trial.run(Stopwatch())
+        assert trial.check().judgement == "exact"
+        np.testing.assert_array_equal(trial.instance.one, alone.instance.one)
+        assert trial.instance.shifts == alone.instance.shifts
+        assert {name: trial.facts()[name] for name in ("vertices", "planes", "voxels")} == alone._counts()
+    assert asked == [12, 12]  # alone, and the first of the two
+    found[1].answers[3] ^= True
+    assert found[1].check().judgement == "wrong"

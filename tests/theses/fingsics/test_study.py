@@ -34,7 +34,13 @@ def test_the_design_is_the_one_that_the_issue_asks_for() -> None:
     sweep = [cell for cell in full if cell["scene"] == "mixed-box" and cell["mode"] == "live"]
     assert {cell["method"] for cell in sweep} >= {*FIVE, "grid", "bvh", "auto"}
     assert {cell["n"] for cell in sweep} == {10, 31, 100, 316, 1_000, 3_162, 10_000, 31_622, 100_000}
-    assert {cell["frames"] for cell in sweep} == {600}
+    assert {cell["frames"] for cell in sweep if cell["n"] <= 10_000} == {600}
+    assert {cell["frames"] for cell in sweep if cell["n"] > 10_000} == {150}
+    assert len({(cell["n"], cell["method"], cell["seed"]) for cell in sweep}) == len(sweep)
+    large = [cell for cell in sweep if cell["n"] == 100_000]
+    assert {(cell["method"], cell["seed"]) for cell in large} == {
+        (method, seed) for method in (*FIVE, "grid", "bvh", "auto") for seed in (0, 1, 2)
+    }
     for ratio in (1, 2, 4, 8, 12, 16):
         aspect = [cell for cell in full if cell["scene"] == f"capsule-box {ratio}:1"]
         assert {(cell["method"], cell["mode"]) for cell in aspect} == {
@@ -44,7 +50,8 @@ def test_the_design_is_the_one_that_the_issue_asks_for() -> None:
     offline = [cell for cell in full if cell["mode"] == "recorded"]
     assert [(cell["n"], cell["frames"]) for cell in offline] == [(100_000, 600)]
     assert not [cell for cell in quick if cell["mode"] == "recorded"]
-    assert {cell["n"] for cell in full if cell["mode"] == "replay"} >= {10_000, 100_000}
+    replays = {(cell["n"], cell["frames"]) for cell in full if cell["mode"] == "replay"}
+    assert replays == {(1_000, 600), (10_000, 600), (31_622, 150), (100_000, 150)}
     assert len(quick) < 80
     assert max(cell["n"] for cell in quick) == 10_000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,23 @@ def test_oriented_boxes_are_counted_and_the_cost_model_is_reported(scene: BodySc
     assert facts["cost_ratio"] == pytest.approx(facts["exact_ns"] / facts["bounding_ns"])
     before, after = plain.counters()["tests"], filtered.counters()["tests"]
     assert facts["cost_threshold"] == pytest.approx(before / (before - after))
+
+
+def test_a_run_keeps_no_pairs(scene: BodyScene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """599 steps of 3,162 bodies without a broad phase have three billion."""
+    steps: list[weakref.ref[Any]] = []
+    step = choque.World.step
+
+    def watched(world: choque.World, *given: Any) -> Any:
+        report = step(world, *given)
+        steps.append(weakref.ref(report))
+        return report
+
+    monkeypatch.setattr(choque.World, "step", watched)
+    trial = WorldTrial(scene, "all", STEPS)
+    trial.run(Stopwatch())
+    assert sum(report() is not None for report in steps) <= 1
+    assert trial.counters()["tests"] == STEPS * (60 * 59 / 2 + 60 * 6)
 
 
 def test_a_recorded_run_keeps_every_frame(scene: BodyScene) -> None:

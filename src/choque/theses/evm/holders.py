@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,13 +26,15 @@ from choque.volumes.surface import closed_surface
 
 @dataclass(frozen=True)
 class Instance:
-    """Two masks, the placements of the second, and the mesh that both came from, if there is one."""
+    """Two masks, the placements of the second, the mesh that both came from, and where results are kept, if any."""
 
     one: Mask
     two: Mask
     shifts: Sequence[Shift]
     mesh: MeshArrays | None = None
     voxels_per_unit: float = 1.0
+    shared: Path | None = None
+    """A folder for what all representations of this instance have in common: the right answers, counts of vertices."""
 
 
 class Holder(ABC):

@@ -120,6 +120,7 @@ STUDY = Study(
     ),
     exclude=belongs_elsewhere,
     kernels=small_runs,
+    copies=25,
     version=2,
     plan=Plan(minimum=3, maximum=5, precision=0.05, budget=2.0, patience=20.0, limit=300.0),
     quick_plan=Plan(minimum=5, maximum=15, precision=0.1, budget=1.0, patience=2.0, limit=60.0),
@@ -127,12 +128,12 @@ STUDY = Study(
 
 
 @STUDY.trial
-def prepare(parameters: Parameters, scratch: Path | None) -> Trial:  # noqa: ARG001
+def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
     """Return the trial of a representation on the two objects of a scene."""
     from choque.theses.evm.trial import VolumeTrial, make_instance
 
     n, seed, placements = (int(parameters[name] or 0) for name in ("n", "seed", "placements"))
-    return VolumeTrial(str(parameters["method"]), make_instance(str(parameters["scene"]), n, seed, placements))
+    return VolumeTrial(str(parameters["method"]), make_instance(str(parameters["scene"]), n, seed, placements, scratch))
 
 
 def blend(collides: Fit, apart: Fit, probability: float) -> Callable[[ArrayLike], NDArray[np.float64]]:

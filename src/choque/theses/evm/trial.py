@@ -5,12 +5,16 @@ The objects are random volumes with about a given number of vertices, hollow sph
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from choque._core import check
 from choque.errors import UnknownName
+from choque.files.atomic import replacing
 from choque.lab import phantoms
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
@@ -38,12 +42,23 @@ PHANTOMS = {
 SAMPLE_PLACEMENTS = 3
 """Placements from which the time of all is estimated."""
 
+LONG = 1.0
+"""A turn that takes longer [s] is not made before it is timed: its first placements have loaded every kernel."""
+
+LARGE = 256
+"""Edge of phantoms from which their masks, the right answers and the counts are kept for the other cells [voxels]."""
+
+Shared = TypeVar("Shared", list[bool], dict[str, int])
+
 CHECKED_VOXELS = 1 << 36
 """Voxels that a check compares: of large objects, it takes some placements spread over all."""
 
 
-def make_instance(scene: str, n: int, seed: int, placements: int) -> Instance:
-    """Return the two objects of a scene and their placements, drawn from ``seed``."""
+def make_instance(scene: str, n: int, seed: int, placements: int, scratch: Path | None = None) -> Instance:
+    """Return the two objects of a scene and their placements, drawn from ``seed``.
+
+    Large phantoms are kept in the folder ``scratch``, if there is one, with what is known about them.
+    """
     random = np.random.default_rng([seed, n])
     if scene in BLOCKS:
         return _blocks(scene, n, random, placements)
@@ -51,12 +66,29 @@ def make_instance(scene: str, n: int, seed: int, placements: int) -> Instance:
         return _spheres(scene, n, placements)
     if scene not in PHANTOMS:
         raise UnknownName("scene of volumes", scene, (*BLOCKS, *SPHERES, *PHANTOMS))
-    one, two = (phantoms.PHANTOMS.find(name)(n) for name in PHANTOMS[scene])
+    kept = scratch if n >= LARGE else None
+    one, two = (_phantom(name, n, kept) for name in PHANTOMS[scene])
     if n > 512:
         placements = max(1, placements // 10)  # the dense AND of a gigabyte takes tenths of a second
+    shared = None if kept is None else kept / f"{scene}-{n}-{seed}-{placements}"
     if scene == "labyrinth":
-        return Instance(one, two, [(0, 0, 0)] * max(1, placements // 20))
-    return Instance(one, two, [_quarter_shared(one, two, random) for _ in range(placements)])
+        return Instance(one, two, [(0, 0, 0)] * max(1, placements // 20), shared=shared)
+    shifts = [_quarter_shared(one, two, random) for _ in range(placements)]
+    return Instance(one, two, shifts, shared=shared)
+
+
+def _phantom(name: str, n: int, kept: Path | None) -> Mask:
+    """Return the mask of a phantom, read from its file in the folder ``kept`` if there is one."""
+    path = None if kept is None else kept / f"{name}-{n}.bits"
+    if path is not None and path.exists():
+        bits = np.fromfile(path, np.uint8)
+        return np.unpackbits(bits, count=n**3).view(np.bool_).reshape(n, n, n)
+    mask: Mask = phantoms.PHANTOMS.find(name)(n)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as handle:
+            handle.write(np.packbits(mask).tobytes())
+    return mask
 
 
 def _blocks(scene: str, n: int, random: np.random.Generator, placements: int) -> Instance:
@@ -132,22 +164,26 @@ class VolumeTrial(Trial):
         self.bytes = 0
 
     def warm_up(self, patience: float) -> None:
-        """Run a few placements, then all of them unless that would take too long; keep the times."""
-        self._pass(Stopwatch(self.clock), self.instance.shifts[:1])
+        """Run a few placements, then all of them, unless that takes long."""
+        few = self.instance.shifts[:SAMPLE_PLACEMENTS]
         watch = Stopwatch(self.clock)
-        self._pass(watch, self.instance.shifts[:SAMPLE_PLACEMENTS])
+        self._pass(watch, few)
+        if watch.stop().total <= LONG:  # most of it may have been for kernels
+            watch = Stopwatch(self.clock)
+            self._pass(watch, few)
         laps = watch.stop().laps
         # Objects are made once in a turn; what is cached for later queries is made in the first.
         expected = sum(laps["create"]) + min(laps["query"]) * len(self.instance.shifts)
         if expected > patience:
             raise CutOff(f"would take about {expected:.2g} s a turn; {patience:g} s are allowed")
-        watch = Stopwatch(self.clock)
-        self._pass(watch, self.instance.shifts)
-        self.seconds = list(watch.stop().laps["query"])
+        if expected <= LONG:
+            self._pass(Stopwatch(self.clock), self.instance.shifts)
 
     def run(self, watch: Stopwatch) -> None:
-        """Run all placements once."""
+        """Run all placements once, and keep the times."""
         self._pass(watch, self.instance.shifts)
+        self.seconds = list(watch.stop().laps["query"])
+        watch.skip()
 
     def _pass(self, watch: Stopwatch, shifts: Sequence[Shift]) -> None:
         holder = self.holder
@@ -164,11 +200,10 @@ class VolumeTrial(Trial):
 
     def check(self) -> Verdict:
         """Compare with the AND of the masks in all placements; of large objects, in some of them."""
-        one, two = DenseMask(self.instance.one), DenseMask(self.instance.two)
-        stride = max(1, len(self.answers) * one.mask.size // CHECKED_VOXELS)
+        stride = max(1, len(self.answers) * self.instance.one.size // CHECKED_VOXELS)
         wrong = missed = 0
-        for shift, answer in list(zip(self.instance.shifts, self.answers, strict=True))[::stride]:
-            truth = one.collides(two, shift)
+        truths = self._once("truth", lambda: self._truths(self.instance.shifts[::stride]))
+        for answer, truth in zip(self.answers[::stride], truths, strict=True):
             wrong += answer != truth
             missed += truth and not answer
         if not wrong:
@@ -176,6 +211,25 @@ class VolumeTrial(Trial):
         if not self.holder.is_exact:
             return Verdict("other question", f"differs from the voxels in {wrong} placements")
         return Verdict("wrong", f"{wrong} placements wrong, {missed} of them missed")
+
+    def _truths(self, shifts: Sequence[Shift]) -> list[bool]:
+        one, two = DenseMask(self.instance.one), DenseMask(self.instance.two)
+        known = {shift: one.collides(two, shift) for shift in dict.fromkeys(shifts)}
+        return [known[shift] for shift in shifts]
+
+    def _once(self, name: str, compute: Callable[[], Shared]) -> Shared:
+        """Return what is the same for every representation, from its file if another cell has computed it."""
+        folder = self.instance.shared
+        path = None if folder is None else folder / f"{name}.json"
+        if path is not None and path.exists():
+            known: Shared = json.loads(path.read_text(encoding="utf-8"))
+            return known
+        found = compute()
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as handle:
+                handle.write(json.dumps(found).encode())
+        return found
 
     def counters(self) -> Mapping[str, int | float]:
         """Return bytes, placements, and the number of collisions."""
@@ -187,22 +241,28 @@ class VolumeTrial(Trial):
         For objects that came from a mesh also the times of voxelising it and of making the surface of its voxels [s],
         and the vertices and faces of that: the other columns of the third experiment of the thesis.
         """
-        models = [ExtremeVertices.from_mask(mask) for mask in (self.instance.one, self.instance.two)]
         low, middle, high = np.percentile(self.seconds or [0.0], (5, 50, 95))
+        return {
+            **self._once("counts", self._counts),
+            "query_5": float(low),
+            "query_50": float(middle),
+            "query_95": float(high),
+            **self._surface_facts(),
+        }
+
+    def _counts(self) -> dict[str, int]:
+        models = [ExtremeVertices.from_mask(mask) for mask in (self.instance.one, self.instance.two)]
         return {
             "vertices": sum(len(model) for model in models),
             "planes": sum(len(model.sections("xyz").slabs) for model in models),
             "voxels": int(self.instance.one.sum() + self.instance.two.sum()),
-            "query_5": float(low),
-            "query_50": float(middle),
-            "query_95": float(high),
-            **self._surface_facts(models[0]),
         }
 
-    def _surface_facts(self, model: ExtremeVertices) -> Mapping[str, int | float]:
+    def _surface_facts(self) -> Mapping[str, int | float]:
         mesh = self.instance.mesh
         if mesh is None:
             return {}
+        model = ExtremeVertices.from_mask(self.instance.one)
         begin = self.clock()
         Volume.from_mesh(mesh, voxels_per_unit=self.instance.voxels_per_unit, fill="surface")
         voxelised = self.clock()

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
 from choque.lab.warm_up import warm_up_kinds
+from choque.narrow.phase import KindTally
 from choque.record import Recorder, Recording, Replay
 from choque.scene import BodyScene
 from choque.theses.fingsics import engine
@@ -31,6 +33,24 @@ MAX_PAIRS = 8_000_000
 """The maximum number of pairs without a broad phase, which are in memory at once at about 90 bytes each."""
 IN_TIME = 1 / 60
 """The time of a frame at 60 frames per second [s]."""
+
+
+@dataclass(frozen=True)
+class StepFigures:
+    """The figures of a step; its report also has the pairs themselves, which of many steps do not fit into memory."""
+
+    total_seconds: float
+    pairs: int
+    contacts: int
+    impulses: int
+    cost: Cost
+    tally: Mapping[str, KindTally]
+
+    @classmethod
+    def of(cls, report: StepReport) -> StepFigures:
+        """Take the figures of a report."""
+        amounts = report.pairs, report.contacts, report.impulses
+        return cls(report.total_seconds, *amounts, cost_of(report), report.tally)
 
 
 class WorldTrial(Trial):
@@ -64,8 +84,8 @@ class WorldTrial(Trial):
         self.name, self.scene, self.steps, self.by_engine_rules = method, scene, steps, by_engine_rules
         self._expected = expected
         self._world: World | None = None
-        self.reports: list[StepReport] = []
-        """The reports of the latest run, one for each step."""
+        self.figures: list[StepFigures] = []
+        """The figures of the latest run, one for each step."""
 
     def prepare(self) -> None:
         """Make a new world in its initial state."""
@@ -105,17 +125,17 @@ class WorldTrial(Trial):
         if self._expected is None:
             return Verdict("unchecked")
         assert self._world is not None
-        contacts, tests = (tuple(getattr(report, what) for report in self.reports) for what in ("contacts", "pairs"))
+        contacts, tests = (tuple(getattr(each, what) for each in self.figures) for what in ("contacts", "pairs"))
         return self._expected().judge(Course(self.name, contacts, tests, self._world.hash()))
 
     def counters(self) -> Mapping[str, int | float]:
         """Exact tests, contacts and impulses of a run, and tests of oriented boxes before them."""
         cost = self.cost
         return {
-            "steps": len(self.reports),
+            "steps": len(self.figures),
             "tests": cost.exact_tests,
-            "contacts": sum(report.contacts for report in self.reports),
-            "impulses": sum(report.impulses for report in self.reports),
+            "contacts": sum(each.contacts for each in self.figures),
+            "impulses": sum(each.impulses for each in self.figures),
             "bounding_tests": cost.bounding_tests,
         }
 
@@ -124,9 +144,9 @@ class WorldTrial(Trial):
 
         Medians do not depend on the few steps that the machine interrupted.
         """
-        if not self.reports:
+        if not self.figures:
             return {}
-        late = np.mean([report.total_seconds > IN_TIME for report in self.reports])
+        late = np.mean([each.total_seconds > IN_TIME for each in self.figures])
         exact, bounding = self._typical("O"), self._typical("B")
         facts = {
             "structure_ns": self._typical("C"),
@@ -142,7 +162,7 @@ class WorldTrial(Trial):
     @property
     def cost(self) -> Cost:
         """The cost model of the latest run."""
-        return sum(map(cost_of, self.reports), Cost())
+        return sum((each.cost for each in self.figures), Cost())
 
     def _made(self) -> World:
         if self.by_engine_rules:
@@ -152,23 +172,24 @@ class WorldTrial(Trial):
     def _start(self, watch: Stopwatch) -> World:
         if self._world is None or self._world.frame:
             self._world = self._made()
-        self.reports = []
+        self.figures = []
         watch.skip()
         return self._world
 
     def _after_step(self, watch: Stopwatch, report: StepReport) -> None:
         watch.divide(report.seconds, report.total_seconds)
-        self.reports.append(report)
+        self.figures.append(StepFigures.of(report))
+        watch.skip()
 
     def _typical(self, letter: str) -> float:
-        values = [cost_of(report).letters()[letter] for report in self.reports]
+        values = [each.cost.letters()[letter] for each in self.figures]
         measured = [value for value in values if value > 0]
         return float(np.median(measured)) * 1e9 if measured else 0.0
 
     def _kind_costs(self) -> dict[str, float]:
         costs: dict[str, list[float]] = {}
-        for report in self.reports:
-            for kinds, tally in report.tally.items():
+        for each in self.figures:
+            for kinds, tally in each.tally.items():
                 costs.setdefault(kinds, []).append(tally.seconds / tally.tests)
         return {f"ns {kinds}": float(np.median(values)) * 1e9 for kinds, values in costs.items()}
 
