@@ -39,7 +39,7 @@ from choque.narrow.manifolds.solids import TRIANGLE, PosedSolids
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CONVEX
 
-ALLOWED, REACH_A, REACH_B, UNTIL = 3, 4, 5, 6  # places in a row of `Kept.pose`, beside `TURN_A` and `TURN_B`
+ALLOWED, REACH_A, REACH_B = 3, 4, 5  # places in a row of `Kept.pose`, beside `TURN_A` and `TURN_B`
 
 OTHER, BALL, STATIC_BALL, WALL = range(4)
 """What a body is to the rows of spheres: a sphere that moves, a static one at rest, a plane, tile or box at rest."""
@@ -66,12 +66,15 @@ class Kept(NamedTuple):
     held: F32
     home: I32  # (m,): the row of each pair in the columns below; empty for spheres, of which nothing more is kept
     marks: U32  # (c, 5): see `FEATURES`
-    # (c, 25): where the bodies were when the manifold was found: their offset, how far they may move, how far the
-    # points are from their positions, how long both paths may be before `recycle` looks again, and both rotations
+    # (c, 24): where the bodies were when the manifold was found: their offset, how far they may move, how far the
+    # points are from their positions, and the rotation of each
     pose: F64
     # (c, 27): the normal, then x, y and z of the arms of A to four points, and those of B, in the axes of the world;
     # zeros for points that are not there
     arms: F64
+    until: (
+        F64  # (c,): how long both paths may be before `recycle` looks at poses; negative for manifolds without points
+    )
 
     @classmethod
     def none(cls) -> Self:
@@ -86,14 +89,14 @@ class Kept(NamedTuple):
         none of these pairs has, so that a step that fails can return to them.
         """
         count = len(keys)
-        kept: tuple[Any, Any, Any] = self.marks, self.pose, self.arms
+        kept: Any = self[6:]
         slot, home = memory.empty(count, np.int32), memory.empty(0 if is_round else count, np.int32)
         rows = len(self.home) + len(home)
         if len(self.marks) > SPARE * rows:
             return self.packed(2 * count).followed_by(keys, by_key, pairs, is_round, threads)
         if len(self.marks) < rows:
             kept = _columns(rows + rows // 2)
-            for name, longer in zip(("marks", "pose", "arms"), kept, strict=True):
+            for name, longer in zip(self._fields[6:], kept, strict=True):
                 longer[: len(self.marks)] = getattr(self, name)
         known = (self.keys, self.by_key, self.slot, self.home), (keys, by_key, slot, home)
         run_shares(_find_kept, count, resolve_count(threads, count), *known)
@@ -108,18 +111,16 @@ class Kept(NamedTuple):
     def packed(self, spare: int = 0) -> Kept:
         """Return copies of all that is kept, in the order of the pairs, with ``spare`` rows behind them."""
         kept, home = _columns(len(self.home) + spare), np.arange(len(self.home), dtype=np.int32)
-        for name, packed in zip(("marks", "pose", "arms"), kept, strict=True):
+        for name, packed in zip(self._fields[6:], kept, strict=True):
             # by the default mode NumPy copies twice
             getattr(self, name).take(self.home, axis=0, out=packed[: len(home)], mode="clip")
-        kept[1][:, UNTIL] = 0.0
         return Kept(self.keys, self.by_key, self.pairs, self.slot, self.held.copy(), home, *kept)
 
 
-def _columns(count: int) -> tuple[Any, Any, Any]:
-    """Return the columns ``marks``, ``pose`` and ``arms`` of `Kept`, not initialised."""
+def _columns(count: int) -> tuple[Any, ...]:
+    """Return the columns from ``marks`` to ``until`` of `Kept`, not initialised but for the last."""
     widths: tuple[tuple[int, Any], ...] = ((MARKS, np.uint32), (POSE, np.float64), (NORMAL_ARMS, np.float64))
-    marks, pose, arms = (memory.empty((count, width), kind) for width, kind in widths)
-    return marks, pose, arms
+    return *(memory.empty((count, width), kind) for width, kind in widths), np.zeros(count)
 
 
 def arrange(pairs: Pairs, ids: U32, known: I64, cuts: Rows, threads: int | None) -> tuple[Rows, tuple[Keys, Rows, I32]]:
@@ -317,7 +318,7 @@ def recycle(
     found, and neither turned by more than ten degrees. Of bodies that are apart nothing is computed until they may have
     come close, and of none until the paths of both are longer than what was left.
     """
-    pairs, home, marks, found_pose = kept
+    pairs, home, marks, found_pose, until = kept
     pose, path = bodies
     first, last = next_share(shares)
     while first < last:
@@ -327,8 +328,8 @@ def recycle(
             if not (awake[a] or awake[b]):
                 is_live[pair] = SLEEPING
                 continue
-            if path[a, 0] + path[b, 0] < found_pose[at, UNTIL]:
-                is_live[pair] = marks[at, COUNT] > 0
+            if path[a, 0] + path[b, 0] < abs(until[at]):
+                is_live[pair] = until[at] > 0
                 continue
             allowed = found_pose[at, ALLOWED]
             is_stale[pair] = 1
@@ -349,7 +350,8 @@ def recycle(
                     is_live[pair] = has_points
                     left = min(left, min((MAX_TURN - turn_a) * path[a, 1], (MAX_TURN - turn_b) * path[b, 1]))
                     is_known = reach_a <= path[a, 1] and reach_b <= path[b, 1]
-                    found_pose[at, UNTIL] = path[a, 0] + path[b, 0] + ROUNDING * left if is_known else 0.0
+                    most = path[a, 0] + path[b, 0] + ROUNDING * max(left, 0.0) if is_known else 0.0
+                    until[at] = most if has_points else -most
         first, last = next_share(shares)
 
 
@@ -368,7 +370,7 @@ def adopt(
     rows: Rows, found: ContactArrays, kept: Any, solids: PosedSolids, extent: Floats, tolerance: float, is_live: Any
 ) -> None:
     """Keep the manifolds ``found`` of the pairs ``rows``; points whose feature was there before keep their impulse."""
-    pairs, slot, held, home, marks, found_pose, arms = kept
+    pairs, slot, held, home, marks, found_pose, arms, until = kept
     _, normal, points, separations, features, point_count = found
     pose, near = solids.pose, solids.near
     for row in range(rows.size):
@@ -387,7 +389,7 @@ def adopt(
             marks[own, FEATURES + point] = features[row, point]
         marks[own, COUNT] = count
         is_live[pair] = count > 0
-        found_pose[own, UNTIL] = 0.0
+        until[own] = 0.0
         for axis in range(3):
             found_pose[own, axis] = pose[b, axis] - pose[a, axis]
         for part in range(9):

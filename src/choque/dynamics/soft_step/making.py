@@ -19,7 +19,7 @@ from choque.dynamics.soft_step.rows import ManifoldCode
 NORMAL_ARMS = 27
 """Numbers that are kept for a manifold: its normal, and for each point the arms from the centres of both bodies."""
 
-POSE, TURN_A, TURN_B = 25, 7, 16  # and for the pose it was found in; the places of both rotations among them
+POSE, TURN_A, TURN_B = 24, 6, 15  # and for the pose it was found in; the places of both rotations among them
 FEATURES, COUNT, MARKS = 0, 4, 5  # places in a row of its marks: four features, and the number of points; its width
 
 

@@ -27,7 +27,7 @@ PART_BODIES = 400  # about how many bodies a part of the solver has
 MAX_PARTS = 64  # a power of two, as is every number of parts
 SORTED_FOR = 120  # steps after which bodies are sorted along the Morton curve again, when the candidates next change
 
-SAVED = tuple(part for part in Kept._fields if part != "home")  # in the order of the pairs
+SAVED = tuple(part for part in Kept._fields if part not in ("home", "until"))  # in the order of the pairs
 
 
 class Memory:
@@ -192,7 +192,8 @@ class Memory:
         made.counts = (counts[0], counts[1], counts[2])
         for name, sort in (("sphere", "spheres"), ("manifold", "manifolds")):
             saved = {part: np.array(state[f"{name}.{part}"]) for part in SAVED}  # what is kept is written to
-            setattr(made, sort, Kept(home=np.arange(len(saved["marks"]), dtype=np.int32), **saved))
+            home = np.arange(len(saved["marks"]), dtype=np.int32)
+            setattr(made, sort, Kept(home=home, until=np.zeros(len(home)), **saved))
         made.rest = Rest(*(state[f"rest.{part}"] for part in Rest._fields))
         owner = made._cut()
         parts = len(made.cuts) - 1

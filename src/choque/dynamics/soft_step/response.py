@@ -23,7 +23,7 @@ from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import sphere_rows
 from choque.dynamics.soft_step.bodies import SolverBodies, WorldColumns, load_bodies, move_bodies
 from choque.dynamics.soft_step.four import HELD, SPEED, TOUCHED
-from choque.dynamics.soft_step.kept import UNTIL, Kept, adopt, lay_out, list_contacts, recycle
+from choque.dynamics.soft_step.kept import Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.locks import Locks, lock_bodies
 from choque.dynamics.soft_step.making import FEATURES
 from choque.dynamics.soft_step.manifolds import ManifoldRows, ManifoldTask
@@ -239,7 +239,7 @@ class SoftStep(Response):
         order = np.append(kept.order, kept.pieces.row) if len(kept.pieces) else kept.order
         follows, self._order, count = self._order is order, order, len(order)
         if not follows:
-            kept.manifolds.pose[:, UNTIL] = 0.0
+            kept.manifolds.until[...] = 0.0
         thread_count = resolve_count(self.threads, BODY * count)
         rows = self._rows
         if len(rows.kind) != count:
@@ -359,10 +359,10 @@ class SoftStep(Response):
         total = len(kept.keys)
         if not total:
             self._found_count = self._recycled = 0
-            nothing = self._nothing[1], np.empty(0, np.int64), kept[2:]
+            nothing = self._nothing[1], np.empty(0, np.int64), kept[2:9]
             return ManifoldTask(*nothing), np.zeros_like(self._memory.starts[1]), (kept.slot, kept.held[:0])
         is_live, is_stale = np.empty(total, np.uint8), np.empty(total, np.uint8)
-        known = (kept.pairs, kept.home, kept.marks, kept.pose), (rows.pose, rows.path)
+        known = (kept.pairs, kept.home, kept.marks, kept.pose, kept.until), (rows.pose, rows.path)
         run_shares(recycle, total, resolve_count(self.threads, total), *known, self._awake, is_live, is_stale)
         stale = np.flatnonzero(is_stale)
         self._recycled = int(np.count_nonzero(is_live == LIVE))
@@ -373,7 +373,7 @@ class SoftStep(Response):
         live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, self._touched)
         given = _rows(len(live), manifold_rows.WIDTH), held[1], np.empty(len(live), np.uint8)
         made = ManifoldRows._make((*np.empty((3, len(live)), np.int32), *given))
-        return ManifoldTask(made, live, kept[2:]), begins, held
+        return ManifoldTask(made, live, kept[2:9]), begins, held
 
     def _touching(self) -> tuple[I32, I32]:
         """Return both bodies of each contact that was solved, rows of the solver."""
