@@ -72,9 +72,8 @@ class Kept(NamedTuple):
     # (c, 27): the normal, then x, y and z of the arms of A to four points, and those of B, in the axes of the world;
     # zeros for points that are not there
     arms: F64
-    until: (
-        F64  # (c,): how long both paths may be before `recycle` looks at poses; negative for manifolds without points
-    )
+    # (c,): how long both paths may be before `recycle` looks at the poses; negative for manifolds without points
+    until: F64
 
     @classmethod
     def none(cls) -> Self:
