@@ -28,7 +28,7 @@ SHOWN = re.compile(r"results/([\w-]+)/([\w-]+\.\w+)")
 FASTEST, LOSSES = "fastest.md", "losses.md"
 GOOD = 1.15
 """A lead below this factor is none."""
-UNDECIDED = ("this run does not tell", "one reading")
+UNDECIDED = ("this run does not tell", "this run does not decide", "one reading")
 """How the note of a claim begins that was measured, though not well enough to judge it."""
 
 
