@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import choque
+from choque.dynamics.soft_step import islands
+from choque.dynamics.soft_step.islands import is_unchanged
 from choque.errors import InvalidInput
 
 BODIES = 601  # two blocks of compared numbers and a part of a third, an odd number of bodies
@@ -153,3 +156,113 @@ def test_a_world_that_was_saved_asleep_leaves_its_steps_out_too(tmp_path: Path) 
     assert read.response.rests(read.bodies)
     world.step()
     assert read.hash() == world.hash()
+
+
+def world_of_columns(has_memory: bool) -> choque.World:
+    """Return a world asleep whose columns have memory of their own, or are views of other arrays."""
+    world = sleeping_world("float64", 1).copy() if has_memory else sleeping_world.__wrapped__("float64", 1)
+    assert (world.bodies.velocity.base is None) == has_memory
+    return world
+
+
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Return a list that grows with every comparison of all bodies with what they were."""
+    answers: list[bool] = []
+
+    def noted(*words: Any) -> bool:
+        answers.append(is_unchanged(*words))
+        return answers[-1]
+
+    monkeypatch.setattr(islands, "is_unchanged", noted)
+    return answers
+
+
+@pytest.mark.skipif(not islands._COUNTS_REFERENCES, reason="references are not counted without the GIL")
+@pytest.mark.parametrize("has_memory", [True, False])
+def test_bodies_that_nobody_else_holds_are_not_compared_again(
+    has_memory: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = world_of_columns(has_memory)
+    world.step()
+    answers = compared(monkeypatch)
+    for _ in range(5):
+        world.step()
+    assert not answers
+    assert world.bodies.velocity[1, 0] == 0  # looked at, so compared once
+    for _ in range(5):
+        world.step()
+    assert answers == [True]
+    held = world.bodies
+    assert held is world.bodies
+    for _ in range(5):
+        world.step()
+    assert answers == [True] * 6
+
+
+HOLDS: dict[str, Callable[[choque.World], Any]] = {
+    "table": lambda world: world.bodies,
+    "column": lambda world: world.bodies.velocity,
+    "row": lambda world: world.bodies.velocity[5],
+    "turned": lambda world: world.bodies.velocity.T,
+    "buffer": lambda world: world.bodies.velocity.data,
+    "base": lambda world: world.bodies.velocity.base,
+    "ahead": lambda world: world.bodies_ahead(1 / 60),
+}
+
+
+@pytest.mark.parametrize("has_memory", [True, False])
+@pytest.mark.parametrize("hold", HOLDS)
+def test_what_is_written_through_anything_that_was_held_wakes(hold: str, has_memory: bool) -> None:
+    world = world_of_columns(has_memory)
+    world.step()
+    held = HOLDS[hold](world)
+    if held is None:
+        assert has_memory
+        return
+    for _ in range(3):
+        world.step()
+    assert world.asleep[1:].all()
+    if hold in ("table", "ahead"):
+        held.velocity[5] = 1.0
+    elif hold == "turned":
+        held[:, 5] = 1.0
+    elif hold == "buffer":
+        held[5, 1] = 1.0
+    elif hold == "base":
+        held.view(np.float64)[...] = 1.0
+    else:
+        held[...] = 1.0
+    del held
+    world.step()
+    assert 5 in world.events.woke
+
+
+@settings(max_examples=25)
+@given(
+    moves=st.lists(st.sampled_from(["step", "step", "hold", "column", "drop", "write", "glance", "push"]), max_size=30)
+)
+def test_worlds_that_count_references_wake_as_those_that_compare(moves: list[str]) -> None:
+    worlds = [sleeping_world("float64", 1).copy() for _ in range(2)]
+    held: list[list[Any]] = [[], []]
+    for number, move in enumerate(moves):
+        hashes = []
+        for world, holds, counts in zip(worlds, held, (True, False), strict=True):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(islands, "_COUNTS_REFERENCES", counts and islands._COUNTS_REFERENCES)
+                if move == "hold":
+                    holds.append(world.bodies)
+                elif move == "column":
+                    holds.append(world.bodies)
+                    holds[-1] = holds[-1].velocity[:]
+                elif move == "drop":
+                    holds.clear()
+                elif move == "write":
+                    for each in holds:
+                        getattr(each, "velocity", each)[1 + number, 1] += 0.5
+                elif move == "glance":
+                    world.bodies.position[1 + number, 1] += 0.25
+                elif move == "push":
+                    world.apply_impulses([1 + number], [0.0, 0.5, 0.0])
+                world.step()
+                hashes.append((world.hash(), world.asleep.sum()))
+        assert hashes[0] == hashes[1]

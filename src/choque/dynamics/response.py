@@ -78,8 +78,12 @@ class Response(ABC):
         """Return the normal force at each point of the latest contacts (m, 4); None if it is not known."""
         return None
 
-    def rests(self, bodies: State) -> bool:  # noqa: ARG002
-        """Tell whether a step would change nothing, so that a world may leave it out."""
+    def rests(self, bodies: State, were_lent: bool = True) -> bool:  # noqa: ARG002
+        """Tell whether a step would change nothing, so that a world may leave it out.
+
+        ``were_lent`` tells whether a user was given the bodies since the last call; those held since before may have
+        been written to as well.
+        """
         return False
 
     def latest(self) -> Solved | None:

@@ -21,7 +21,7 @@ from choque.dynamics.response import limit_speeds
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.world.arguments import MAX_BODIES, Arguments, BodyOptions
-from choque.world.bodies import Bodies
+from choque.world.bodies import Bodies, Loan
 from choque.world.bounds import mean_row
 from choque.world.settings import Settings
 
@@ -42,6 +42,7 @@ class Population:
     settings: Settings  # the present settings; `World.switch` changes them
     _gate: Gate
     _bodies: Bodies
+    _loan: Loan
     _response: Response
     _identities: Identities
 
@@ -51,7 +52,7 @@ class Population:
     @property
     def bodies(self) -> Bodies:
         """The state as arrays. Steps write to them; adding and removing bodies replaces them."""
-        return self._bodies
+        return self._loan.lend(self._bodies)
 
     def add_spheres(self, position: ArrayLike, radius: ArrayLike = 1.0, **options: Unpack[BodyOptions]) -> Ids:
         """Add spheres around ``position`` (n, 3) of ``radius``, (n,) or one for all; return their ids.

@@ -25,7 +25,7 @@ from choque.dynamics.response import Events, Solved
 from choque.narrow.pair import MAX_POINTS, Contacts
 from choque.world._population import Population
 from choque.world._queries import Queries
-from choque.world.bodies import Before, Bodies, state_hash
+from choque.world.bodies import Before, Bodies, Loan, state_hash
 from choque.world.bounds import mean_row
 from choque.world.detection import NO_PAIRS, Detected, Detection
 from choque.world.report import SOLVER_STAGES, StepReport
@@ -127,7 +127,7 @@ class World(Population, Queries):
             broad_options=broad_options,
             response_options=dict(response_options or {}),
         )
-        self._gate, self._before = Gate(), Before()
+        self._gate, self._before, self._loan = Gate(), Before(), Loan()
         self._engage(settings.on_device().checked(World))
         self._resume(Bodies.none(np.dtype(self.settings.dtype)), Identities.first(0), 0, 0.0)
 
@@ -280,7 +280,7 @@ class World(Population, Queries):
         A step that fails or is interrupted leaves the world as it was.
         """
         seconds = check.positive(dt, "dt")
-        if self._response.rests(self._bodies):
+        if self._response.rests(self._bodies, self._loan.was_asked()):
             return self._rest(seconds)
         self._before.keep(self)
         try:
@@ -366,7 +366,7 @@ class World(Population, Queries):
         These are the bodies themselves, or copies if the response moves bodies first.
         """
         if not self._response.moves_first:
-            return self._bodies
+            return self.bodies
         names = ("position", "rotation", "velocity", "angular_velocity")
         ahead = replace(self._bodies, **{name: getattr(self._bodies, name).copy() for name in names})
         self._move(ahead, dt)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+from weakref import ref
 
 import numpy as np
 
@@ -173,6 +174,34 @@ def _hash_words(words: Any, seed: np.uint64) -> Any:
 def _stir(value: np.uint64) -> Any:
     """Rotate the word by about half its bits, so that multiplication reaches all of them."""
     return (value << np.uint64(31)) | (value >> np.uint64(33))
+
+
+class Loan:
+    """The bodies of a world as its users hold them, so that it knows whether they may have been written to since.
+
+    Users get a table of their own of the same arrays: while they hold it, there is another reference to each array. A
+    copy has lent nothing.
+    """
+
+    _lent: Callable[[], Bodies | None] = staticmethod(lambda: None)
+    _is_new = True
+
+    def __reduce__(self) -> tuple[type[Loan], tuple[()]]:
+        return Loan, ()
+
+    def lend(self, bodies: Bodies) -> Bodies:
+        """Return a table of the arrays of ``bodies``, the same one while a user holds it."""
+        self._is_new, lent = True, self._lent()
+        if lent is None or lent.ids is not bodies.ids:
+            lent = Bodies.__new__(Bodies)  # in a tenth of the time of dataclasses.replace
+            lent.__dict__.update(bodies.__dict__)
+            self._lent = ref(lent)
+        return lent
+
+    def was_asked(self) -> bool:
+        """Tell whether anything was lent since the last call."""
+        is_new, self._is_new = self._is_new, False
+        return is_new
 
 
 class Before:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Sequence
+from operator import is_
+from sys import getrefcount
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +65,54 @@ def find_changed(rest: Rest, columns: tuple[Any, ...], static: Bools, is_waking:
     return count
 
 
-def words_at_rest(rest: Rest, *columns: Floats) -> tuple[NDArray[Any], ...]:
+class Watch:
+    """The columns of bodies that sleep, and whether they have changed.
+
+    Columns to which only the world refers cannot have been written to. Others are compared, as are all without the GIL,
+    where references are not counted exactly.
+    """
+
+    COLUMNS = "velocity", "angular_velocity", "position", "acceleration"
+
+    def __init__(self, rest: Rest, bodies: Any) -> None:
+        self._rest = rest
+        self._columns = tuple(getattr(bodies, name) for name in self.COLUMNS)
+        self._words = _words_at_rest(rest, *self._columns)
+        self._fewest = [_FEWEST[word.base is column] for column, word in zip(self._columns, self._words, strict=False)]
+        self._was_alone = False  # whether only the world referred to the columns when they were last compared
+
+    def is_of(self, rest: Rest, bodies: Any) -> bool:
+        """Tell whether these are the columns of ``bodies``, which sleep as ``rest`` says."""
+        return rest is self._rest and all(map(is_, self._columns, map(bodies.__getattribute__, self.COLUMNS)))
+
+    def sees_no_change(self, were_lent: bool) -> bool:
+        """Tell whether surely nothing has changed; ``were_lent`` tells whether a user was given the columns since."""
+        is_alone = _COUNTS_REFERENCES and _references(self._columns, self._words) == self._fewest
+        if is_alone and self._was_alone and not were_lent:
+            return True
+        is_same = bool(self._words) and is_unchanged(*self._words)
+        self._was_alone = is_alone and is_same
+        return is_same
+
+
+def _references(columns: Sequence[Floats], words: Sequence[NDArray[Any]]) -> list[int]:
+    """Return how many references there are to each column and to the array whose memory it views, as words do."""
+    return [getrefcount(column) + getrefcount(word.base) for column, word in zip(columns, words, strict=False)]
+
+
+def _fewest_references(column: Floats) -> int:
+    """Return what `_references` returns for ``column`` if nothing but a table of bodies and a `Watch` refers to it."""
+    table, columns, words = [column], (column,), (column.view(np.uint64).reshape(-1),)
+    del column
+    return _references(columns, words)[0] if table else 0
+
+
+_COUNTS_REFERENCES = getattr(sys, "_is_gil_enabled", lambda: True)()
+# By whether a column has memory of its own; arguments are temporary, so that there is no other reference.
+_FEWEST = {True: _fewest_references(np.zeros((1, 3))), False: _fewest_references(np.zeros((2, 3))[1:])}
+
+
+def _words_at_rest(rest: Rest, *columns: Floats) -> tuple[NDArray[Any], ...]:
     """Return the arguments of `is_unchanged`: views of columns as words (3n,), and the accelerations at rest in blocks.
 
     ``columns`` are velocities, angular velocities, positions and accelerations; nothing is returned if they cannot be

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from operator import is_
 from time import perf_counter
 from typing import Any, ClassVar, TypeAlias
 
@@ -107,7 +106,7 @@ class SoftStep(Response):
         self._nothing = self._solved = spheres, manifolds
         self._rows = SolverBodies.empty(0)
         self._order: Rows = np.empty(0, np.int64)  # rows of the world
-        self._watched: tuple[Any, ...] = ()  # how sleepers were, and their columns; then the words that are compared
+        self._watch: sleeping.Watch | None = None
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -146,19 +145,16 @@ class SoftStep(Response):
         return np.minimum(NEAR * self.unit, 0.125 * thin), np.minimum(FAT * self.unit, 0.2 * thin)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_watched": ()}  # a copy has columns of its own
+        return {**self.__dict__, "_watch": None}  # a copy has columns of its own
 
-    def rests(self, bodies: State) -> bool:
-        """Tell whether all bodies sleep, and nothing has changed since."""
+    def rests(self, bodies: State, were_lent: bool = True) -> bool:
+        """Tell whether all bodies sleep, and nothing has changed since: O(1) if only the world refers to the arrays."""
         kept = self._memory
         if not self.sleep or kept.ids is not bodies.ids or kept.counts[2] or not len(kept.rest.awake):
             return False
-        columns = (kept.rest, bodies.velocity, bodies.angular_velocity, bodies.position, bodies.acceleration)
-        if not self._watched or not all(map(is_, columns, self._watched[0])):
-            self._watched = columns, sleeping.words_at_rest(*columns)
-        words = self._watched[1]
-        is_same = bool(words) and sleeping.is_unchanged(*words)
-        return is_same or not self._changed(bodies)
+        if self._watch is None or not self._watch.is_of(kept.rest, bodies):
+            self._watch = sleeping.Watch(kept.rest, bodies)
+        return self._watch.sees_no_change(were_lent) or not self._changed(bodies)
 
     def asleep(self, bodies: State) -> Bools:
         """Return which of the bodies sleep (n,)."""
