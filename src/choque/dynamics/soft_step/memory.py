@@ -19,13 +19,18 @@ from choque.dynamics.soft_step.kept import BALL, OTHER, STATIC_BALL, WALL, Kept,
 from choque.dynamics.soft_step.making import COUNT, MARKS, NORMAL_ARMS, POSE
 from choque.dynamics.soft_step.pieces import SolverTriangles
 from choque.errors import InvalidInput
-from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
+from choque.narrow.manifolds.solids import BOX, TRIANGLE, HullFaces, kinds_of
 from choque.narrow.pair import MAX_POINTS
 from choque.narrow.shapes import PLANE, SPHERE, TILE
 
 PART_BODIES = 400  # about how many bodies a part of the solver has
 MAX_PARTS = 64  # a power of two, as is every number of parts
 SORTED_FOR = 120  # steps after which bodies are sorted along the Morton curve again, when the candidates next change
+
+# By the numbers of `_static_kinds` and by kind.
+KINDS = TRIANGLE + 1
+ROLES = np.full((3, KINDS), OTHER, np.uint8)
+ROLES[0, SPHERE], ROLES[1, SPHERE], ROLES[1, [PLANE, TILE, BOX]] = BALL, STATIC_BALL, WALL
 
 SAVED = tuple(part for part in Kept._fields if part not in ("home", "until"))  # in the order of the pairs
 
@@ -267,10 +272,8 @@ def _sorted_bodies(bodies: State, static: U8) -> Rows:
 
 def _roles(bodies: State, static: U8, faces: HullFaces) -> U8:
     """Return what each body is to the rows of spheres: see `OTHER`."""
-    kind = kinds_of(bodies.kind, bodies.hull, faces)
-    roles: U8 = np.where(kind == SPHERE, BALL, OTHER).astype(np.uint8)
-    roles[(static == 1) & (kind == SPHERE)] = STATIC_BALL
-    roles[(static == 1) & ((kind == PLANE) | (kind == TILE) | (kind == BOX))] = WALL
-    roles[static == 2] = OTHER
-    roles[bodies.locked[:, 3:].any(axis=1)] = OTHER  # their spin is not that of a ball
+    kind = kinds_of(bodies.kind, bodies.hull, faces).view(np.uint8)
+    roles: U8 = ROLES.ravel().take(kind + KINDS * static)
+    if bodies.locked.any():
+        roles[bodies.locked[:, 3:].any(axis=1)] = OTHER  # their spin is not that of a ball
     return roles

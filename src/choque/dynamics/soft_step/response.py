@@ -308,9 +308,8 @@ class SoftStep(Response):
     def _thin(self, bodies: State) -> F64:
         """Return half the least extent of each body; infinite for planes and tiles."""
         self._know_hulls(bodies)
-        thin = np.full(len(bodies.kind), np.inf)
         is_round = (bodies.kind == SPHERE) | (bodies.kind == CAPSULE)
-        thin[is_round] = bodies.size[is_round, 0]
+        thin: F64 = np.where(is_round, bodies.size[:, 0], np.float64(np.inf))
         is_convex = bodies.kind == CONVEX
         if is_convex.any():
             extent = self._faces.extent[bodies.hull[is_convex]] * bodies.size[is_convex]
