@@ -26,7 +26,7 @@ from choque._core.kernel import forceinline, kernel
 from choque._core.pair_keys import PairFilter, key_first, key_second
 from choque._core.types import Integer, Keys, Pairs
 from choque.bounds import Boxes
-from choque.broad.index import BoxTable, find
+from choque.broad.index import find
 from choque.errors import InvalidInput
 
 OVER = ("union", "smaller")
@@ -174,13 +174,9 @@ def pairs_alike(
     """
     search = AlikeSearch.make(boxes, boxes, iou, check_over(over), "boxes")
     index, shared = find(method).with_options(options)
-    near, count = search.near[0], len(boxes)
     of_set = (shared.pop(name, None) for name in ("groups", "masks", "static"))
-    allowed = PairFilter.make(count, *of_set) or PairFilter.open_to_all(count)
+    allowed = PairFilter.make(len(boxes), *of_set) or PairFilter.open_to_all(len(boxes))
     is_closed = check.boolean(closed, "closed") or search.threshold > 0
     pair_filter = _AlikeFilter(allowed.groups, allowed.masks, allowed.static, search.keeper_after(None))
-    kept = near if index.keeps_bounds else None
-    table = BoxTable(np.empty((0, 6)), near.dimension, is_closed, threads, pair_filter, kept)
-    table.records = index.pack(near, is_closed, table.thread_count(count))
-    found = index.over(table).pairs()
+    found = index.over_bounds(search.near[0], closed=is_closed, threads=threads, allowed=pair_filter).pairs()
     return found, search.overlaps(found, threads)

@@ -29,7 +29,7 @@ from choque._core.tree_query import emit_queries
 from choque._core.types import U32, Floats, Integer, Keys, Pairs
 from choque.bounds import Boxes
 from choque.broad.auto import Choice, sample_size, survey_numbers
-from choque.broad.index import BoxTable, find
+from choque.broad.index import find
 from choque.errors import InvalidInput
 
 MAX_BRUTE_TESTS = 250_000  # up to this number of tests, testing all pairs takes less time than building a structure
@@ -153,10 +153,7 @@ def _join_as_one(task: Task, method: str, options: dict[str, Any]) -> Pairs:
     if shared:
         raise InvalidInput(f"join does not take {sorted(shared)[0]!r}; two sets have groups=(a, b) and masks=(a, b).")
     between = _Between.of(border, len(bounds), task.keeper)
-    kept = bounds if index.keeps_bounds else None
-    table = BoxTable(np.empty((0, 6)), bounds.dimension, task.closed, task.threads, between, kept)
-    table.records = index.pack(bounds, task.closed, table.thread_count(len(bounds)))
-    found = index.over(table).pairs()
+    found = index.over_bounds(bounds, closed=task.closed, threads=task.threads, allowed=between).pairs()
     return found - np.array([0, border], np.int32)
 
 
