@@ -191,7 +191,7 @@ def _pass(shares: list[tuple[int, int]], source: Keys, target: Keys, shift: np.u
 
 
 @helper
-def first_from(values: Any, value: Any) -> Any:
+def first_from(values: Any, value: Any) -> int:
     """Return the first place of ascending ``values`` that is not below ``value``; their number if all are."""
     low, high = 0, values.size
     while low < high:
