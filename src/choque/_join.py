@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.answers import as_answer
-from choque._core.emission import Keeper
+from choque._core.emission import Keeper, KernelKeeper
 from choque._core.kernel import kernel
 from choque._core.pair_keys import PairFilter, key_first, key_second
 from choque._core.tables import box_corners
@@ -120,22 +120,12 @@ def _check_filters(
         or PairFilter.open_to_all(count)
         for side, count in enumerate(counts)
     ]
-    return _GroupFilter(*sides)
-
-
-class _GroupFilter:
-    """Keeps the pairs of two sets that groups and masks admit."""
-
-    def __init__(self, a: PairFilter, b: PairFilter) -> None:
-        self._a, self._b = (a.groups, a.masks), (b.groups, b.masks)
-
-    def keep_allowed(self, keys: Keys) -> int:
-        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
-        return _keep_admitted(keys, self._a, self._b)
+    return KernelKeeper(_keep_admitted, *((side.groups, side.masks) for side in sides))
 
 
 @kernel
 def _keep_admitted(keys: Keys, a: tuple[Any, Any], b: tuple[Any, Any]) -> int:
+    """Keep the pairs that groups and masks admit, in order; return how many there are."""
     kept = 0
     for k in range(keys.size):
         key = keys[k]

@@ -125,10 +125,11 @@ def pairs(
         for name, given in (("displacement", displacement), ("device", device)):
             if given is not None:
                 raise InvalidInput(f"iou and {name} were given; overlaps are those of boxes at rest, found on the CPU.")
+        from choque._core.answers import as_answer
         from choque.boxes.likeness import pairs_alike
 
         alike, values = pairs_alike(Boxes(lower, upper), iou, over, method, closed, threads, options)
-        return _as_answer(like, pairs=alike, values=values)
+        return as_answer(like, pairs=alike, values=values)
     found = None
     if method == "auto" and displacement is None and device is None and not options:
         lower, upper = check.widest(check.coordinates(lower, "lower"), check.coordinates(upper, "upper"))
@@ -141,13 +142,11 @@ def pairs(
             method, options = on_device(device, method, options)
         index, shared = find(method).with_options({"closed": closed, "threads": threads, **options})
         found = index.over_bounds(boxes, **shared).pairs()
-    return found if like is None else _as_answer(like, pairs=found)
-
-
-def _as_answer(like: Any, **arrays: Any) -> Any:
+    if like is None:
+        return found
     from choque._core.answers import as_answer
 
-    return as_answer(like, **arrays)
+    return as_answer(like, pairs=found)
 
 
 def _at_once(lower: Floats, upper: Floats, closed: bool, threads: int | None) -> Pairs | None:

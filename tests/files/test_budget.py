@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reader_limit import limited
 
 from choque import scene
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files import read_boxes
-from choque.files.budget import DEFAULT_LIMIT, VARIABLE, limited, read_limit
+from choque.files.budget import DEFAULT_LIMIT, VARIABLE, read_limit
 from choque.files.meshes import fans, read_mesh
 from choque.files.scans import Scan, read_scan, write_scan
 from choque.files.xyz import read_atoms

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reader_limit import limited
 
 from choque.errors import ChoqueError, UnreadableFile
-from choque.files.budget import limited
 from choque.files.meshes import READERS, read_mesh, write_mesh
 
 VERTICES = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)

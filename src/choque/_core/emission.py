@@ -34,6 +34,31 @@ class Keeper(Protocol):
         """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
 
 
+class KernelKeeper:
+    """Keeps the pairs that a kernel keeps, which is called with the keys and these ``arguments``."""
+
+    def __init__(self, kernel: Callable[..., int], *arguments: object) -> None:
+        self._kernel, self._arguments = kernel, arguments
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Return what the kernel returns."""
+        return self._kernel(keys, *self._arguments)
+
+
+class Keepers:
+    """Keeps the pairs that each of several keepers keeps, one after the other; None keeps all."""
+
+    def __init__(self, *keepers: Keeper | None) -> None:
+        self._keepers = [keeper for keeper in keepers if keeper is not None]
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
+        count = keys.size
+        for keeper in self._keepers:
+            count = keeper.keep_allowed(keys[:count])
+        return count
+
+
 class Sink:
     """Collects, or only counts, the pairs that emission kernels write.
 

@@ -171,12 +171,9 @@ def list_marked(words: Array, at: Int, need: Word, first: Word, out: Array, list
 
     They go to out[listed], out[listed + 1] …; eight places are written.
     """
-    count = 0
-    for lane in range(LANES):
-        if int(words[at + lane]) & int(need) == int(need):
-            out[listed + count] = int(first) + lane
-            count += 1
-    return count
+    mask = sum((int(words[at + lane]) & int(need) == int(need)) << lane for lane in range(LANES))
+    plain = getattr(list_bits, "plain", list_bits)
+    return int(plain(out, listed, first, mask))
 
 
 # Blocks of sixteen boxes of the wide tree: (blocks, 6, 16)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from choque._core import memory, threads
-from choque._core.kernel import forceinline, kernel
+from choque._core.kernel import forceinline, helper, kernel
 from choque._core.lanes import prefetch, rank_of_eight
 from choque._core.pair_keys import unpack_pairs
 from choque._core.types import I64, U32, Integer, Keys, Pairs
@@ -188,6 +188,19 @@ def _pass(shares: list[tuple[int, int]], source: Keys, target: Keys, shift: np.u
     threads.run(lambda k: _count_digits(source, *shares[k], shift, offsets[k], mask), len(shares))
     to_places(offsets)
     threads.run(lambda k: _place_digits(source, *shares[k], shift, offsets[k], target, mask), len(shares))
+
+
+@helper
+def first_from(values: Any, value: Any) -> int:
+    """Return the first place of ascending ``values`` that is not below ``value``; their number if all are."""
+    low, high = 0, values.size
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel

@@ -262,6 +262,13 @@ class SlabBounds(Bounds):
     def _operands(self) -> Slabs:
         return Slabs(self.lower, self.upper)
 
+    @classmethod
+    def written(cls, shape: tuple[int, ...], dtype: Any, write: Callable[..., None], *arguments: object) -> Self:
+        """Return the intervals (n, m) that ``write(*arguments, lower, upper)`` writes in float64, rounded outward."""
+        lower, upper = np.empty(shape), np.empty(shape)
+        write(*arguments, lower, upper)
+        return cls.unchecked(narrow_down(lower, dtype), narrow_up(upper, dtype))
+
 
 class Boxes(SlabBounds):
     """Axis-aligned boxes: all points between ``lower`` and ``upper``, both (n, 2) or (n, 3).
@@ -296,10 +303,7 @@ class Boxes(SlabBounds):
         return self
 
     def _moved(self, rotation: F64, translation: F64) -> Self:
-        lower = np.empty(self.lower.shape)
-        upper = np.empty(self.lower.shape)
-        move_boxes(self.lower, self.upper, rotation, translation, lower, upper)
-        return self.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+        return self.written(self.lower.shape, self.dtype, move_boxes, self.lower, self.upper, rotation, translation)
 
     def _swept(self, way: F64) -> Self:
         return self.unchecked(*swept_slabs(self.lower, self.upper, way))

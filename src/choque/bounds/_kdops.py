@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.kernel import kernel
-from choque._core.rounding import SMALLEST, add_down, add_up, dot_down, dot_up, narrow_down, narrow_up
+from choque._core.rounding import SMALLEST, add_down, add_up, dot_down, dot_up
 from choque._core.types import F64, I64, Floats, Rows
 from choque.bounds._bounds import Boxes, SlabBounds, check_boxes, move_boxes, swept_slabs
 from choque.errors import InvalidInput
@@ -122,19 +122,14 @@ class KDops(SlabBounds):
         """
         flat, rows = check.groups(points, starts)
         along = _directions_in(flat.shape[1], k)
-        shape = (len(rows) - 1, len(along))
-        lower, upper = np.empty(shape), np.empty(shape)
-        _fit_slabs(flat, rows, along, lower, upper)
-        return cls.unchecked(narrow_down(lower, flat.dtype), narrow_up(upper, flat.dtype))
+        return cls.written((len(rows) - 1, len(along)), flat.dtype, _fit_slabs, flat, rows, along)
 
     @classmethod
     def from_boxes(cls, boxes: Boxes, *, k: int | None = None) -> Self:
         """Return the smallest k-DOPs around ``boxes``; they overlap exactly where the boxes do."""
         along = _directions_in(boxes.dimension, k)
-        shape = (len(boxes), len(along))
-        lower, upper = np.empty(shape), np.empty(shape)
-        move_boxes(boxes.lower, boxes.upper, along[np.newaxis], np.zeros((1, len(along))), lower, upper)
-        return cls.unchecked(narrow_down(lower, boxes.dtype), narrow_up(upper, boxes.dtype))
+        shape, still = (len(boxes), len(along)), np.zeros((1, len(along)))
+        return cls.written(shape, boxes.dtype, move_boxes, boxes.lower, boxes.upper, along[np.newaxis], still)
 
     def boxes(self) -> Boxes:
         """Return the boxes of the leading slabs."""
@@ -143,9 +138,8 @@ class KDops(SlabBounds):
 
     def _moved(self, rotation: F64, translation: F64) -> Self:
         along = directions(self.k).astype(np.float64)
-        lower, upper = np.empty(self.lower.shape), np.empty(self.lower.shape)
-        _move_slabs(self.lower, self.upper, along, _slot_table(self.k), rotation, translation, lower, upper)
-        return self.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+        given = self.lower, self.upper, along, _slot_table(self.k), rotation, translation
+        return self.written(self.lower.shape, self.dtype, _move_slabs, *given)
 
     def _swept(self, way: F64) -> Self:
         along = directions(self.k)

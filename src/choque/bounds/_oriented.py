@@ -154,9 +154,7 @@ class OrientedBoxes(Bounds):
 
     def boxes(self) -> Boxes:
         """Return the smallest axis-aligned boxes around the oriented ones, rounded outward."""
-        lower, upper = np.empty(self.center.shape), np.empty(self.center.shape)
-        _box_oriented(self.center, self.half, self.axes, lower, upper)
-        return Boxes.unchecked(rounding.narrow_down(lower, self.dtype), rounding.narrow_up(upper, self.dtype))
+        return Boxes.written(self.center.shape, self.dtype, _box_oriented, self.center, self.half, self.axes)
 
     def _moved(self, rotation: F64, translation: F64) -> Self:
         center, axes = np.empty_like(self.center), np.empty_like(self.axes)

@@ -92,10 +92,7 @@ class Spheres(Bounds):
 
     def boxes(self) -> Boxes:
         """Return the smallest boxes around the spheres, rounded outward."""
-        lower = np.empty(self.center.shape)
-        upper = np.empty(self.center.shape)
-        _box_spheres(self.center, self.radius, lower, upper)
-        return Boxes.unchecked(rounding.narrow_down(lower, self.dtype), rounding.narrow_up(upper, self.dtype))
+        return Boxes.written(self.center.shape, self.dtype, _box_spheres, self.center, self.radius)
 
     def _moved(self, rotation: F64, translation: F64) -> Self:
         center = np.empty_like(self.center)

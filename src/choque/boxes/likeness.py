@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from choque._core import check, memory
 from choque._core import threads as thread_pool
-from choque._core.emission import Keeper
+from choque._core.emission import Keeper, Keepers, KernelKeeper
 from choque._core.kernel import forceinline, kernel
 from choque._core.pair_keys import PairFilter, key_first, key_second
 from choque._core.types import Integer, Keys, Pairs
 from choque.bounds import Boxes
-from choque.broad.index import BoxTable, find
+from choque.broad.index import find
 from choque.errors import InvalidInput
 
 OVER = ("union", "smaller")
@@ -80,19 +80,6 @@ def largest_offset(threshold: float) -> float:
     return min(1.0, (1.0 - threshold) * (1 + MARGIN) + MARGIN)
 
 
-class LikenessFilter:
-    """Keeps the pairs whose overlap reaches a threshold; a keeper of `choque._core.emission`."""
-
-    def __init__(self, sides: Sides, threshold: float, is_over_smaller: bool) -> None:
-        self._sides = sides
-        self._threshold = threshold
-        self._is_over_smaller = is_over_smaller
-
-    def keep_allowed(self, keys: Keys) -> int:
-        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
-        return _keep_alike(keys, self._sides, self._threshold, self._is_over_smaller)
-
-
 @forceinline
 def likeness(a_lower: Any, a_upper: Any, i: Integer, b_lower: Any, b_upper: Any, j: Integer, over_smaller: bool) -> Any:
     """Return intersection over union, or over the smaller box, of box ``i`` of a and box ``j`` of b."""
@@ -109,6 +96,7 @@ def likeness(a_lower: Any, a_upper: Any, i: Integer, b_lower: Any, b_upper: Any,
 
 @kernel
 def _keep_alike(keys: Keys, sides: Sides, threshold: float, over_smaller: bool) -> int:
+    """Keep the pairs whose overlap reaches a threshold, in order; return how many there are."""
     kept = 0
     for k in range(keys.size):
         key = keys[k]
@@ -154,8 +142,8 @@ class AlikeSearch:
 
     def keeper_after(self, allowed: Keeper | None) -> Keeper:
         """Return what keeps pairs that are allowed and alike."""
-        alike = LikenessFilter(self.sides, self.threshold, self.is_over_smaller) if self.threshold > 0 else None
-        return _Both(allowed, alike)
+        alike = KernelKeeper(_keep_alike, self.sides, self.threshold, self.is_over_smaller)
+        return Keepers(allowed, alike if self.threshold > 0 else None)
 
     def overlaps(self, pairs: Pairs, threads: int | None) -> Any:
         """Return how much each pair has in common, (m,)."""
@@ -177,20 +165,6 @@ class _AlikeFilter(PairFilter):
         return self.keeper.keep_allowed(keys[: super().keep_allowed(keys)])
 
 
-class _Both:
-    """Keeps what two keepers keep, either of which may be None."""
-
-    def __init__(self, first: Keeper | None, second: Keeper | None) -> None:
-        self._keepers = [keeper for keeper in (first, second) if keeper is not None]
-
-    def keep_allowed(self, keys: Keys) -> int:
-        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
-        count = keys.size
-        for keeper in self._keepers:
-            count = keeper.keep_allowed(keys[:count])
-        return count
-
-
 def pairs_alike(
     boxes: Boxes, iou: float, over: str, method: str, closed: bool, threads: int | None, options: Mapping[str, Any]
 ) -> tuple[Pairs, Any]:
@@ -200,13 +174,9 @@ def pairs_alike(
     """
     search = AlikeSearch.make(boxes, boxes, iou, check_over(over), "boxes")
     index, shared = find(method).with_options(options)
-    near, count = search.near[0], len(boxes)
     of_set = (shared.pop(name, None) for name in ("groups", "masks", "static"))
-    allowed = PairFilter.make(count, *of_set) or PairFilter.open_to_all(count)
+    allowed = PairFilter.make(len(boxes), *of_set) or PairFilter.open_to_all(len(boxes))
     is_closed = check.boolean(closed, "closed") or search.threshold > 0
     pair_filter = _AlikeFilter(allowed.groups, allowed.masks, allowed.static, search.keeper_after(None))
-    kept = near if index.keeps_bounds else None
-    table = BoxTable(np.empty((0, 6)), near.dimension, is_closed, threads, pair_filter, kept)
-    table.records = index.pack(near, is_closed, table.thread_count(count))
-    found = index.over(table).pairs()
+    found = index.over_bounds(search.near[0], closed=is_closed, threads=threads, allowed=pair_filter).pairs()
     return found, search.overlaps(found, threads)

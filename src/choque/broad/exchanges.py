@@ -18,6 +18,7 @@ import numpy as np
 from choque._core.kernel import helper, kernel
 from choque._core.overlap import boxes_meet
 from choque._core.pair_keys import ordered_key
+from choque._core.sort import first_from
 from choque._core.types import U32, Integer, Keys, Rows
 
 EndPoints: TypeAlias = U32  # end points in order, or where each of them is
@@ -49,15 +50,9 @@ def _entry(a: Integer, b: Integer, joined: bool) -> Any:
 @helper
 def _met(place: int, other: Integer, records: Any, previous: Any, rows: Rows) -> Any:
     """Return whether ``rows[place]`` and ``other`` overlapped when ``rows`` had their ``previous`` records."""
-    low, high = 0, rows.size
-    while low < high:
-        middle = (low + high) // 2
-        if rows[middle] < other:
-            low = middle + 1
-        else:
-            high = middle
-    if low < rows.size and rows[low] == other:
-        return boxes_meet(previous, place, previous, low)
+    found = first_from(rows, other)
+    if found < rows.size and rows[found] == other:
+        return boxes_meet(previous, place, previous, found)
     return boxes_meet(previous, place, records, other)
 
 
@@ -198,15 +193,9 @@ def move_end_points(
 @kernel
 def _find(end: int, value: float, line: Any, order: EndPoints) -> int:
     """Return the place of the end point ``end`` of ``value``, or −1 if it is not there."""
-    low, high = 0, order.size
-    while low < high:
-        middle = (low + high) // 2
-        if line[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    while low < order.size and line[low] == value:
-        if order[low] == end:
-            return low
-        low += 1
+    place = first_from(line, value)
+    while place < order.size and line[place] == value:
+        if order[place] == end:
+            return place
+        place += 1
     return -1

@@ -251,14 +251,18 @@ class Index(ABC):
         masks: ArrayLike | None = None,
         static: ArrayLike | None = None,
         counters: Counters | None = None,
+        allowed: PairFilter | None = None,
     ) -> Self:
-        """Return a copy of this index, with its options, built over bounding volumes, with the options of a set."""
+        """Return a copy of this index, with its options, built over bounding volumes, with the options of a set.
+
+        ``allowed`` is a filter that is made already, in place of groups, masks and static flags.
+        """
         table = BoxTable(
             _NO_RECORDS,
             bounds.dimension,
             check.boolean(closed, "closed"),
             threads,
-            PairFilter.make(len(bounds), groups, masks, static),
+            allowed or PairFilter.make(len(bounds), groups, masks, static),
             bounds if self.keeps_bounds else None,
         )
         table.records = self.pack(bounds, table.closed, table.thread_count(len(bounds)))

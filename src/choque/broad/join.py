@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choque._core import threads
-from choque._core.emission import Keeper, Sink
+from choque._core.emission import Keeper, Keepers, KernelKeeper, Sink
 from choque._core.kernel import kernel
 from choque._core.lanes import append_answers
 from choque._core.morton import morton_order
@@ -29,7 +29,7 @@ from choque._core.tree_query import emit_queries
 from choque._core.types import U32, Floats, Integer, Keys, Pairs
 from choque.bounds import Boxes
 from choque.broad.auto import Choice, sample_size, survey_numbers
-from choque.broad.index import BoxTable, find
+from choque.broad.index import find
 from choque.errors import InvalidInput
 
 MAX_BRUTE_TESTS = 250_000  # up to this number of tests, testing all pairs takes less time than building a structure
@@ -153,10 +153,7 @@ def _join_as_one(task: Task, method: str, options: dict[str, Any]) -> Pairs:
     if shared:
         raise InvalidInput(f"join does not take {sorted(shared)[0]!r}; two sets have groups=(a, b) and masks=(a, b).")
     between = _Between.of(border, len(bounds), task.keeper)
-    kept = bounds if index.keeps_bounds else None
-    table = BoxTable(np.empty((0, 6)), bounds.dimension, task.closed, task.threads, between, kept)
-    table.records = index.pack(bounds, task.closed, table.thread_count(len(bounds)))
-    found = index.over(table).pairs()
+    found = index.over_bounds(bounds, closed=task.closed, threads=task.threads, allowed=between).pairs()
     return found - np.array([0, border], np.int32)
 
 
@@ -207,31 +204,21 @@ def _join_rounded(task: Task, rounding: Rounding) -> Pairs:
         rounded_records(side.lower, side.upper, rounding, count) for side in (task.a, task.b)
     )
     a_is_indexed, is_exact = len(a) <= len(b), task.closed and a_is_same and b_is_same
-    sink = Sink(len(a) + len(b), count, task.keeper if is_exact else _Decided(task, a_is_indexed))
+    keeper = task.keeper
+    if not is_exact:
+        mark = np.uint64(DOUBT) << np.uint64(0 if a_is_indexed else 32)
+        sides = ((side.lower, side.upper) for side in (task.a, task.b))
+        corners = (tuple(corner.astype(np.float64, copy=False) for corner in side) for side in sides)
+        keeper = Keepers(KernelKeeper(_keep_decided, *corners, mark, task.closed), keeper)
+    sink = Sink(len(a) + len(b), count, keeper)
     indexed, asked = (a, b) if a_is_indexed else (b, a)
     emit_between(sink, build_rows(indexed, count), build_rows(asked, count), a_is_indexed, None if is_exact else DOUBT)
     return sorted_pairs(sink.chunks, len(a), count, len(b))
 
 
-class _Decided:
-    """Drops pairs in doubt whose boxes do not overlap, and then what the keeper of the task drops."""
-
-    def __init__(self, task: Task, a_is_indexed: bool) -> None:
-        self._task = task
-        self._a, self._b = (
-            (side.lower.astype(np.float64, copy=False), side.upper.astype(np.float64, copy=False))
-            for side in (task.a, task.b)
-        )
-        self._mark = np.uint64(DOUBT) << np.uint64(0 if a_is_indexed else 32)
-
-    def keep_allowed(self, keys: Keys) -> int:
-        """Move the pairs that stay to the front of ``keys``, without marks, and return how many there are."""
-        count = _keep_decided(keys, self._a, self._b, self._mark, self._task.closed)
-        return count if self._task.keeper is None else self._task.keeper.keep_allowed(keys[:count])
-
-
 @kernel
 def _keep_decided(keys: Keys, a: tuple[Any, Any], b: tuple[Any, Any], mark: np.uint64, closed: bool) -> int:
+    """Drop the pairs in doubt, which have a ``mark``, whose boxes do not overlap; take the marks off the others."""
     kept = 0
     for k in range(keys.size):
         key, stays = keys[k], True

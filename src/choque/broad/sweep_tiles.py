@@ -18,7 +18,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.lanes import append_answers
 from choque._core.overlap import AT_ONCE, Columns, count_up_to, meeting
 from choque._core.pair_keys import key_first, key_second, ordered_key
-from choque._core.sort import to_places
+from choque._core.sort import first_from, to_places
 from choque._core.types import F64, I64, U32, Bools, Floats, Integer, Keys, Rows
 from choque.broad.sweep_order import Line, Order
 
@@ -294,13 +294,7 @@ def _sweep(first: int, last: int, chunk: Keys, columns: Columns, starts: Rows, a
     stride = tags.size
     written: Integer = np.int64(0)
     tests: Integer = np.int64(0)
-    tile, beyond = 0, len(starts) - 1
-    while beyond - tile > 1:  # the cell of the first entry
-        middle = (tile + beyond) // 2
-        if starts[middle] <= first:
-            tile = middle
-        else:
-            beyond = middle
+    tile = first_from(starts, first + 1) - 1  # the cell of the first entry
     end = starts[tile + 1]
     following = last
     for i in range(first, last):

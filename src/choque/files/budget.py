@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from io import BufferedIOBase
 from math import prod
 from pathlib import Path
@@ -17,18 +14,12 @@ from choque.errors import InvalidInput, UnreadableFile
 VARIABLE = "CHOQUE_READ_LIMIT"  # environment variable that sets the limit, as in ``16G``
 DEFAULT_LIMIT = 4 << 30  # limit without the variable [bytes]
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_chosen: ContextVar[int | None] = ContextVar("read_limit", default=None)
 
 
 def read_limit() -> int:
     """Return the largest size of what a reader makes from one file [bytes]."""
-    chosen = _chosen.get()
-    if chosen is not None:
-        return chosen
     text = os.environ.get(VARIABLE, "").strip()
-    if not text:
-        return DEFAULT_LIMIT
-    return byte_count_of(text, VARIABLE)
+    return byte_count_of(text, VARIABLE) if text else DEFAULT_LIMIT
 
 
 def byte_count_of(text: str, name: str) -> int:
@@ -37,16 +28,6 @@ def byte_count_of(text: str, name: str) -> int:
     if match is None:
         raise InvalidInput(f"{name} is {text!r}; give a number of bytes, such as 16G or 500M.")
     return int(float(match[1]) * _UNITS[match[2].upper()])
-
-
-@contextmanager
-def limited(byte_count: int) -> Iterator[None]:
-    """Set the limit of all readers inside a ``with`` block [bytes]."""
-    token = _chosen.set(byte_count)
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
 
 
 def check_size(byte_count: float, path: Path) -> None:

@@ -203,12 +203,13 @@ def select(
     """
     if label is not None and (above is not None or below is not None):
         raise InvalidInput("Choose voxels either by label, or by above and below, not by both.")
-    for word, value in (("above", above), ("below", below), ("label", label)):
-        if value is not None:
-            check.number(value, word, infinite=True)
+    limits = (("above", above), ("below", below), ("label", label))
+    given = {word: value for word, value in limits if value is not None}
+    for word, value in given.items():
+        check.number(value, word, infinite=True)
     if values.dtype.kind not in "biuf":
         raise InvalidInput(f"The values of {name} have type {values.dtype}; a threshold needs ordinary numbers.")
-    if above is None and below is None and label is None:
+    if not given:
         mask = np.asarray(values != 0)
         mask = mask & ~np.isnan(values) if values.dtype.kind == "f" else mask
         if mask.all() and mask.size and values.min() != values.max():
@@ -226,12 +227,8 @@ def select(
         if below is not None:
             mask &= values < below
     if not mask.any():
-        wanted = [
-            f"{word} {value}"
-            for word, value in (("above", above), ("below", below), ("label", label))
-            if value is not None
-        ]
         numbers = values[~np.isnan(values)] if values.dtype.kind == "f" else values
         span = f"{numbers.min()} to {numbers.max()}" if numbers.size else "none at all"
-        raise InvalidInput(f"No voxel of {name} is {' and '.join(wanted)}: its values are {span}.")
+        wanted = " and ".join(f"{word} {value}" for word, value in given.items())
+        raise InvalidInput(f"No voxel of {name} is {wanted}: its values are {span}.")
     return mask

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from typing import Any, Literal, Self, TypeVar, cast
 
@@ -384,7 +383,7 @@ class Areas:
 
     def _set_reach(self, reach: F64) -> None:
         """Search again after a change of radii."""
-        self._bodies = replace(self._bodies, reach=reach)
+        self._bodies = AreaBodies(self._bodies.spheres, reach)
         before = self._lists
         self._adopt(self._search(before.slack))
         self._note(changes(before, self._lists, self._thread_count()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,16 +16,8 @@ from choque.errors import InvalidInput
 NO_AREA = -1.0  # the reach of a body without an area
 
 
-class BodyArrays(NamedTuple):
-    """`AreaBodies`, as kernels take them."""
-
-    spheres: F64
-    reach: F64
-
-
-@dataclass(frozen=True)
-class AreaBodies:
-    """One row for each body."""
+class AreaBodies(NamedTuple):
+    """One row for each body; kernels take them whole."""
 
     # (n, 4): the position, whose third coordinate is 0 in 2D, and the body radius. Four numbers are half a cache line,
     # so that reading a body costs one memory access.
@@ -35,11 +26,6 @@ class AreaBodies:
 
     def __len__(self) -> int:
         return len(self.reach)
-
-    @property
-    def arrays(self) -> BodyArrays:
-        """The arrays, as kernels take them."""
-        return BodyArrays(self.spheres, self.reach)
 
     def records(self, thread_count: int) -> F64:
         """Return the boxes (n, 6) around the bodies."""
@@ -51,7 +37,7 @@ class AreaBodies:
         """Return the bodies with these ``rows`` at ``position``, (k, d)."""
         spheres = self.spheres.copy()
         spheres[rows, : position.shape[1]] = position
-        return replace(self, spheres=spheres)
+        return AreaBodies(spheres, self.reach)
 
     def joined(self, other: AreaBodies) -> AreaBodies:
         """Return these bodies, followed by the ``other`` ones."""

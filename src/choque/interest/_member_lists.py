@@ -19,7 +19,7 @@ from choque._core import memory, threads
 from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.types import F64, I32, U8, Integer, Pairs, Rows
-from choque.interest._bodies import AreaBodies, BodyArrays
+from choque.interest._bodies import AreaBodies
 from choque.interest._search import BodyIndex, find_members
 from choque.neighbors.search import touches
 
@@ -80,7 +80,7 @@ class MemberLists:
 
     def follow(self, bodies: AreaBodies, is_box: bool, thread_count: int) -> tuple[Change, int]:
         """Update the members to new positions of the bodies. Return what changed, and the number of tests."""
-        arguments = (bodies.arrays, self.arrays, is_box)
+        arguments = (bodies, self.arrays, is_box)
         return _changes_by(_follow, self.starts, self.starts, thread_count, *arguments), len(self.others)
 
 
@@ -89,7 +89,7 @@ def make_lists(bodies: AreaBodies, slack: float, is_box: bool, thread_count: int
     others, starts, tests, index = find_members(bodies, slack, is_box, thread_count)
     lists = MemberLists(bodies, slack, others, starts, np.ones(len(others), np.uint8), index)
     if slack > 0:
-        threads.over_ranges(_mark_inside, len(bodies), thread_count, bodies.arrays, lists.arrays, is_box)
+        threads.over_ranges(_mark_inside, len(bodies), thread_count, bodies, lists.arrays, is_box)
         tests += len(others)
     return lists, tests
 
@@ -145,7 +145,7 @@ def _farthest(first: int, last: int, before: F64, after: F64) -> float:
 
 
 @kernel
-def _mark_inside(first: int, last: int, bodies: BodyArrays, lists: ListArrays, is_box: bool) -> None:
+def _mark_inside(first: int, last: int, bodies: AreaBodies, lists: ListArrays, is_box: bool) -> None:
     """Mark the bodies that touch the area itself."""
     spheres, reaches = bodies
     listed, starts, inside = lists
@@ -160,7 +160,7 @@ def _mark_inside(first: int, last: int, bodies: BodyArrays, lists: ListArrays, i
 
 @kernel
 def _follow(
-    first: int, last: int, bodies: BodyArrays, lists: ListArrays, is_box: bool, entered: Pairs, left: Pairs
+    first: int, last: int, bodies: AreaBodies, lists: ListArrays, is_box: bool, entered: Pairs, left: Pairs
 ) -> tuple[int, int]:
     """Mark the bodies that touch the area now, and write those that entered and left."""
     spheres, reaches = bodies

@@ -73,7 +73,7 @@ class Patch:
         size = 256
         while True:
             keys = np.empty(size, np.uint64)
-            count, tests = _keys_around(rows, tuple(bodies.arrays), tuple(self.index), patch, keys)
+            count, tests = _keys_around(rows, tuple(bodies), tuple(self.index), patch, keys)
             self.tests = tests
             if count <= size:
                 found = np.sort(keys[:count])
@@ -112,7 +112,7 @@ def _keys_around(
 ) -> tuple[int, int]:
     """Write the keys of all pairs around the rows ``chosen``, as far as they fit. Return their number, and tests.
 
-    ``bodies``, ``structure`` and ``patch`` are the fields of `BodyArrays`, `BodyIndex` and `Patch`: Numba looks
+    ``bodies``, ``structure`` and ``patch`` are the fields of `AreaBodies`, `BodyIndex` and `Patch`: Numba looks
     up the type of every field of a named tuple at every call, which takes longer than a search around one body.
     """
     spheres, reaches = bodies

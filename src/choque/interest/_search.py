@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choque._core import memory, threads
-from choque._core.emission import Sink
+from choque._core.emission import KernelKeeper, Sink
 from choque._core.kernel import kernel
 from choque._core.morton import morton_order
 from choque._core.pair_keys import key_first, key_second
@@ -97,7 +97,7 @@ def _find_in_tree(bodies: AreaBodies, area: F64, is_box: bool, thread_count: int
     count, tree = len(bodies), _tree_over(bodies, thread_count)
     records = memory.empty((count, 6), np.float64)
     threads.over_ranges(_box_areas, count, thread_count, bodies.spheres, area, records)
-    sink = Sink(8 * count, thread_count, _Touching(bodies, area, is_box))
+    sink = Sink(8 * count, thread_count, KernelKeeper(_keep_touching, bodies.spheres, area, is_box))
     emit_queries(sink, tree, records, tree.rows[area[tree.rows] >= 0], False)
     pairs = sorted_pairs(sink.chunks, count, thread_count)
     no_cells = np.empty(0, np.int64), np.empty((2, 3)), np.empty(0, np.int64)
@@ -111,19 +111,9 @@ def _tree_over(bodies: AreaBodies, thread_count: int) -> Tree:
     return make_tree(records, morton_order(records, thread_count), thread_count)
 
 
-class _Touching:
-    """Keeps pairs of an owner and another body that touches its area."""
-
-    def __init__(self, bodies: AreaBodies, area: F64, is_box: bool) -> None:
-        self._arguments = bodies.spheres, area, is_box
-
-    def keep_allowed(self, keys: Keys) -> int:
-        """Move the pairs that stay to the front of ``keys``, and return how many there are."""
-        return _keep_touching(keys, *self._arguments)
-
-
 @kernel
 def _keep_touching(keys: Keys, spheres: F64, area: F64, is_box: bool) -> int:
+    """Keep the pairs of an owner and another body that touches its area, in order; return how many there are."""
     kept = 0
     for k in range(keys.size):
         key = keys[k]

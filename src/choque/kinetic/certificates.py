@@ -191,15 +191,6 @@ def wall_time(paths: Paths, axis: Integer, row: Integer, walls: F64, now: float)
     return time if time > now else now
 
 
-@forceinline
-def release(motion: MovingEnds, axis: Integer, row: Integer) -> None:
-    """Return its acceleration to a body that rests at a wall; its path must start at the present time."""
-    if motion.pressed.size > 0 and motion.pressed[axis, row] != 0.0:
-        for end in range(2 * row, 2 * row + 2):
-            motion.paths[axis, end, 2] = motion.pressed[axis, row]
-        motion.pressed[axis, row] = 0.0
-
-
 @helper
 def certify_all(motion: MovingEnds, now: float) -> None:
     """Schedule every slot and, if there are walls, every body."""

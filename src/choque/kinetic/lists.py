@@ -63,8 +63,7 @@ class Lists:
         self.alive = np.arange(slots // 2) < count // 2
         self.size: I64 = np.array([count // 2, count, 0])
         self.order, self.rank = laid_out(order, slots, slots)
-        self.totals[loop.ROWS] = 0  # the latest instant was about other end points
-        self.crowd = None
+        self._forget_instant()
         self._schedule_all()
 
     def _schedule_all(self) -> None:

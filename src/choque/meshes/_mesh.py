@@ -16,9 +16,9 @@ from choque._core.threads import resolve_count
 from choque._core.types import F64, I32, Bools
 from choque.bounds import Boxes
 from choque.errors import InvalidInput
-from choque.files.meshes import check_mesh, read_mesh, write_mesh
+from choque.files.meshes import check_mesh, read_mesh, welded, write_mesh
 from choque.meshes._inside import one_of_each_part, places_of
-from choque.meshes._report import Report, edge_counts, make_report, welded
+from choque.meshes._report import Report, edge_counts, make_report
 from choque.meshes._search import faces_near, meeting_pairs, own_pairs, shared_segments
 from choque.meshes.poses import as_poses, one_pose
 from choque.meshes.surface import Surface, make_surface
@@ -124,7 +124,7 @@ class Mesh:
     @cached_property
     def is_closed(self) -> bool:
         """Whether every edge has an even number of faces, so that inside and outside are defined."""
-        counts, _ = edge_counts(welded(self._vertices, self._faces))
+        counts, _ = edge_counts(welded(self._vertices, self._faces)[0])
         return len(self) > 0 and not (counts % 2).any()
 
     @cached_property

@@ -10,7 +10,7 @@ from choque._core import threads
 from choque._core.kernel import kernel
 from choque._core.pair_keys import pack_pairs
 from choque._core.types import F64, I32, I64, Bools
-from choque.files.meshes import number_rows
+from choque.files.meshes import welded
 from choque.meshes.surface import Surface, triangle_at
 from choque.meshes.triangles import normal_axis
 
@@ -76,7 +76,7 @@ class Report:
 
 def make_report(vertices: F64, faces: I32, surface: Surface, self_intersection_count: int, part_count: int) -> Report:
     """Count everything; vertices at the same place are one."""
-    merged = welded(vertices, faces)
+    merged, _ = welded(vertices, faces)
     counts, flipped = edge_counts(merged)
     flat = np.zeros(len(faces), np.bool_)
     if len(faces):
@@ -104,12 +104,6 @@ def make_report(vertices: F64, faces: I32, surface: Surface, self_intersection_c
         size=(float(sizes[0]), float(sizes[1]), float(sizes[2])),
         is_closed=len(faces) > 0 and not (counts % 2).any(),
     )
-
-
-def welded(vertices: F64, faces: I32) -> I64:
-    """Return the faces with one number for all vertices at the same place."""
-    _, number = number_rows(vertices + 0.0)  # −0 becomes 0
-    return np.asarray(number[faces], np.int64)
 
 
 def edge_counts(faces: I64) -> tuple[I64, int]:

@@ -13,8 +13,8 @@ from choque._core import threads
 from choque._core.emission import Sink
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
-from choque._core.pair_keys import pair_key, unpack_pairs
-from choque._core.tree import WIDTH, block_of, entry_of, level_of, push_bits
+from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of, push_bits
+from choque._core.tree_query import query_boxes
 from choque._core.types import F32, F64, I32, I64, U8, Integer, Keys
 from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import RigidPoses
@@ -72,12 +72,10 @@ def shared_segments(one: Surface, two: Surface, pose: RigidPoses, pairs: I32, th
 
 def faces_near(surface: Surface, boxes: F64, thread_count: int) -> I32:
     """Return (m, 2) rows of ``boxes`` (k, 6) and the faces whose boxes overlap them, sorted."""
-    sink = Sink(len(boxes), thread_count, None)
-    if len(surface.rows):
-        sink.run(_emit_near, len(boxes), surface, boxes)
-    keys = np.concatenate([*sink.chunks, np.empty(0, np.uint64)])
-    keys.sort()
-    return unpack_pairs(keys)
+    records = np.empty((len(boxes), 6), np.float32)
+    _fill_records(boxes, surface.middle, records)
+    tree = Tree(surface.lanes.reshape(-1, 6, WIDTH), surface.rows, surface.level_first)
+    return query_boxes(tree, records, thread_count)
 
 
 def _unpacked(sink: Sink) -> tuple[I32, U8]:
@@ -123,36 +121,12 @@ def _emit_meeting(
 
 
 @kernel
-def _emit_near(first: int, last: int, chunk: Keys, surface: Surface, boxes: F64) -> tuple[int, int, int]:
-    """Emission kernel; a unit is a box, which is searched for in the tree."""
-    lanes, level_first, middle = surface.lanes, surface.level_first, surface.middle
-    stack = np.empty(WIDTH * level_first.size, np.int64)
-    written: Integer = 0
-    tests = 0
-    for row in range(first, last):
-        begin = written
-        x0, y0 = float_below(boxes[row, 0] - middle[0]), float_below(boxes[row, 1] - middle[1])
-        z0, x1 = float_below(boxes[row, 2] - middle[2]), float_above(boxes[row, 3] - middle[0])
-        y1, z1 = float_above(boxes[row, 4] - middle[1]), float_above(boxes[row, 5] - middle[2])
-        stack[0] = entry_of(level_first.size - 2, 0)
-        depth: Integer = 1
-        while depth > 0:
-            depth -= 1
-            tests += WIDTH
-            level, block = level_of(stack[depth]), block_of(stack[depth])
-            hits = block_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1)
-            if level == 0 and written + WIDTH > chunk.size:
-                return row, begin, tests
-            while hits != 0:
-                lane = block * WIDTH + lowest_bit(hits)
-                hits &= hits - 1
-                if level > 0:
-                    stack[depth] = entry_of(level - 1, lane)
-                    depth += 1
-                else:
-                    chunk[written] = pair_key(row, surface.rows[lane])
-                    written += 1
-    return last, written, tests
+def _fill_records(boxes: F64, middle: F64, records: F32) -> None:
+    """Write boxes as those of lanes: relative to ``middle``, in float32, rounded outward."""
+    for row in range(boxes.shape[0]):
+        for axis in range(3):
+            records[row, axis] = float_below(boxes[row, axis] - middle[axis])
+            records[row, axis + 3] = float_above(boxes[row, axis + 3] - middle[axis])
 
 
 @helper

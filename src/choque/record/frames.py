@@ -66,16 +66,11 @@ class BodyTable(ColumnTable):
     def of(cls, bodies: Bodies) -> Self:
         """Return the table of the bodies of a world, as copies."""
         columns = {name: np.array(getattr(bodies, name), dtype=kind) for name, (kind, _) in cls.COLUMNS.items()}
-        if bodies.hulls is None:
-            return cls(**columns, **no_hulls())
-        hulls = bodies.hulls
-        return cls(
-            **columns,
-            hull_points=np.array(hulls.points, np.float32),
-            hull_first=np.array(hulls.first, np.int64),
-            hull_triangles=np.array(hulls.triangles, np.int64),
-            hull_triangle_first=np.array(hulls.triangle_first, np.int64),
-        )
+        hulls = no_hulls()
+        if bodies.hulls is not None:
+            for name, empty in hulls.items():
+                hulls[name] = np.array(getattr(bodies.hulls, name.removeprefix("hull_")), empty.dtype)
+        return cls(**columns, **hulls)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:

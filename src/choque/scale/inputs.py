@@ -324,10 +324,7 @@ class Format(NamedTuple):
 
 FORMATS = {
     ".parquet": Format(_look_at_parquet, _read_parquet),
-    ".npy": Format(_look_at_array, _read_array),
-    ".h5": Format(_look_at_array, _read_array),
-    ".hdf5": Format(_look_at_array, _read_array),
-    ".zarr": Format(_look_at_array, _read_array),
+    **dict.fromkeys((".npy", ".h5", ".hdf5", ".zarr"), Format(_look_at_array, _read_array)),
 }
 """Formats by suffix."""
 

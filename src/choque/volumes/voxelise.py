@@ -16,7 +16,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.parts import parts_of
 from choque._core.types import F64, I32, I64, U8, Bools
 from choque.errors import InvalidInput
-from choque.files.meshes import MeshArrays, check_mesh, number_rows, read_mesh
+from choque.files.meshes import MeshArrays, check_mesh, number_rows, read_mesh, welded
 from choque.volumes._lattice import MAX_DISTANCE, Lattice, check_cells
 from choque.volumes._model import ExtremeVertices
 
@@ -86,7 +86,7 @@ def voxelise_mesh(
 
 def check_closed(mesh: MeshArrays) -> None:
     """Raise `InvalidInput` for a mesh with holes: every edge must belong to an even number of triangles."""
-    faces, vertex_count = welded(mesh)
+    faces, vertex_count = welded(*mesh)
     _, counts = np.unique(_edges(faces[_are_whole(faces)], vertex_count), return_counts=True)
     open_count = int((counts % 2).sum())
     if open_count:
@@ -94,12 +94,6 @@ def check_closed(mesh: MeshArrays) -> None:
             f"The mesh has holes: {open_count} edges belong to an odd number of triangles, so it has no inside "
             "to fill. Repair it, or use fill='surface'."
         )
-
-
-def welded(mesh: MeshArrays) -> tuple[I64, int]:
-    """Return the faces (m, 3) with vertices at the same place as one, and the number of places."""
-    points, place = number_rows(mesh.vertices)
-    return place[mesh.faces], len(points)
 
 
 def _are_whole(faces: I64) -> Bools:
@@ -213,7 +207,7 @@ class _Shells(NamedTuple):
     @classmethod
     def of(cls, mesh: MeshArrays) -> _Shells:
         """Find the shells of a mesh; vertices at the same place are one."""
-        faces, vertex_count = welded(mesh)
+        faces, vertex_count = welded(*mesh)
         roots, numbers = np.unique(parts_of(faces, vertex_count)[faces[:, 0]], return_inverse=True)
         of_face, count = numbers.astype(np.int32), len(roots)
         kept = _are_whole(faces)

@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.counters import Counters
-from choque._core.kernel import helper, inline
+from choque._core.kernel import forceinline, helper, inline
 from choque._core.threads import Gate, one_thread
 from choque._core.types import F64, I32, I64, Integer
 from choque.errors import InvalidInput
 from choque.kinetic import Sweep, loop
-from choque.kinetic.certificates import MovingEnds, Paths, certify_ends, release
+from choque.kinetic.certificates import MovingEnds, Paths, certify_ends
 from choque.kinetic.lists import Lists
 from choque.kinetic.loop import EventBuffer, Journal, advance
 from choque.kinetic.paths import as_time
@@ -432,8 +432,17 @@ def _collide(a: Integer, b: Integer, balls: Balls, motion: MovingEnds, now: floa
                 paths[axis, 2 * body + side, 0] = center + (2 * side - 1) * radius[body]
                 paths[axis, 2 * body + side, 1] = speed
                 paths[axis, 2 * body + side, 3] = now
-            release(motion, axis, body)
+            _release(motion, axis, body)
     return True
+
+
+@forceinline
+def _release(motion: MovingEnds, axis: Integer, row: Integer) -> None:
+    """Return its acceleration to a body that rests at a wall; its path must start at the present time."""
+    if motion.pressed.size > 0 and motion.pressed[axis, row] != 0.0:
+        for end in range(2 * row, 2 * row + 2):
+            motion.paths[axis, end, 2] = motion.pressed[axis, row]
+        motion.pressed[axis, row] = 0.0
 
 
 @helper
