@@ -4,6 +4,12 @@ BIN := .venv/bin
 # What is imported is compiled then; most of what is installed never is.
 export PIP_NO_COMPILE = 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export UV_SYSTEM_CERTS = 1
+# uv installs in seconds what takes pip a minute or two; pip is asked where uv fails, as behind a mirror that only pip knows.
+UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
+INSTALL = install() { $(UV) "$$@" || { \
+	echo "uv cannot install this here; pip is asked, which may take minutes …"; \
+	$(BIN)/python -m pip install --quiet "$$@"; }; }; install
 
 .PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test wheel release floors attack clean
 
@@ -71,43 +77,49 @@ attack: .venv/test.stamp  ## adversarial boxes, mutated files, interruptions, ki
 clean:
 	rm -rf .venv output .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
+# Python's own pip gets uv, and uv gets pip, in half the time in which an environment unpacks a pip of its own.
 .venv/pip.stamp:
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv --without-pip .venv
+	@{ $(PYTHON) -m pip --python $(BIN)/python install --quiet uv && $(UV) pip; } 2>/dev/null || \
+	{ $(PYTHON) -m venv .venv && { $(BIN)/python -m pip install --quiet uv || echo "uv is not to be had; pip does its work."; }; }
 	touch $@
 
 .venv/core.stamp: .venv/pip.stamp pyproject.toml
 	@echo "Installing Choque into .venv …"
-	$(BIN)/python -m pip install --quiet --editable .
+	@$(INSTALL) --editable .
 	touch $@
 
 .venv/demo.stamp: .venv/pip.stamp pyproject.toml
 	@echo "Installing Choque and what it draws with into .venv …"
-	$(BIN)/python -m pip install --quiet --editable '.[lab,video]'
+	@$(INSTALL) --editable '.[lab,video]'
 	touch $@
 
 .venv/test.stamp: .venv/pip.stamp pyproject.toml
 	@echo "Installing Choque and what it is tested with into .venv …"
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@$(INSTALL) --editable '.[test]'
 	touch $@
 
 .venv/lint.stamp: .venv/test.stamp pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[lint]'
+	@echo "Installing the linters into .venv …"
+	@$(INSTALL) --editable '.[lint]'
 	touch $@
 
 .venv/docs.stamp: .venv/pip.stamp pyproject.toml
 	@echo "Installing Choque and what its documentation is made with into .venv …"
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@$(INSTALL) --editable '.[docs]'
 	touch $@
 
 .venv/ci.stamp: .venv/pip.stamp pyproject.toml
 	@echo "Installing Choque and all it is tested, typed and documented with into .venv …"
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint,docs]'
+	@$(INSTALL) --editable '.[test,lint,docs]'
 	touch .venv/test.stamp .venv/lint.stamp .venv/docs.stamp $@
 
 .venv/build.stamp: .venv/pip.stamp pyproject.toml
-	$(BIN)/python -m pip install --quiet 'build>=1.2' 'wheel>=0.44'
+	@echo "Installing what builds wheels into .venv …"
+	@$(INSTALL) 'build>=1.2' 'wheel>=0.44'
 	touch $@
 
 .venv/bench.stamp: .venv/test.stamp pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[peers]'
+	@echo "Installing the libraries to compare with into .venv …"
+	@$(INSTALL) --editable '.[peers]'
 	touch $@

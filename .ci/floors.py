@@ -17,6 +17,7 @@ import sys
 import tempfile
 import tomllib
 import venv
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -139,14 +140,22 @@ def main() -> None:
 def smoke(core: list[str]) -> None:
     """Run the script with the core's floors, from the sources; kernels are compiled into a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="choque-floors-") as folder:
-        venv.create(folder, with_pip=True)
         python = Path(folder, "Scripts" if sys.platform == "win32" else "bin") / "python"
-        install = [python, "-m", "pip", "install", "--quiet", *core]
-        if subprocess.run(install, cwd=folder, check=False, capture_output=True).returncode:
+        by_uv = [Path(sys.executable).with_name("uv"), "pip", "install", "--quiet", "--python", python, *core]
+        by_pip = [python, "-m", "pip", "install", "--quiet", *core]
+        if not (installs(by_uv, folder, with_pip=False) or installs(by_pip, folder, with_pip=True)):
             print("not tried: cannot install", *core)
             return
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": folder, "NUMBA_OPT": "1"}
         raise SystemExit(subprocess.run([python, "-c", SMOKE], cwd=folder, check=False, env=environment).returncode)
+
+
+def installs(command: list[object], folder: str, with_pip: bool) -> bool:
+    """Make an environment, and return whether ``command`` installs into it."""
+    venv.create(folder, with_pip=with_pip)
+    with suppress(OSError):  # no uv here
+        return subprocess.run(list(map(str, command)), cwd=folder, check=False, capture_output=True).returncode == 0
+    return False
 
 
 def run(*command: object, folder: str, quiet: bool = False) -> None:
