@@ -100,16 +100,15 @@ def _references(columns: Sequence[Floats], words: Sequence[NDArray[Any]]) -> lis
     return [getrefcount(column) + getrefcount(word.base) for column, word in zip(columns, words, strict=False)]
 
 
-def _fewest_references(column: Floats) -> int:
-    """Return what `_references` returns for ``column`` if nothing but a table of bodies and a `Watch` refers to it."""
-    table, columns, words = [column], (column,), (column.view(np.uint64).reshape(-1),)
-    del column
-    return _references(columns, words)[0] if table else 0
+def _fewest_references(has_memory: bool) -> int:
+    """Return what `_references` counts for a column to which only a table of bodies and a `Watch` refer."""
+    table = [np.zeros((1, 3)) if has_memory else np.zeros((2, 3))[1:]]
+    columns, words = tuple(table), tuple(column.view(np.uint64).reshape(-1) for column in table)
+    return _references(columns, words)[0]
 
 
 _COUNTS_REFERENCES = getattr(sys, "_is_gil_enabled", lambda: True)()
-# By whether a column has memory of its own; arguments are temporary, so that there is no other reference.
-_FEWEST = {True: _fewest_references(np.zeros((1, 3))), False: _fewest_references(np.zeros((2, 3))[1:])}
+_FEWEST = {has_memory: _fewest_references(has_memory) for has_memory in (False, True)}  # a view has none of its own
 
 
 def _words_at_rest(rest: Rest, *columns: Floats) -> tuple[NDArray[Any], ...]:
