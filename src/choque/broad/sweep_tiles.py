@@ -113,13 +113,6 @@ def within_budget(wanted: F64, budget: float) -> I64:
     return counts.astype(np.int64)
 
 
-class Sorted(NamedTuple):
-    """Boxes (n, 6) in order, and the row of each (n,)."""
-
-    boxes: Any
-    rows: Any
-
-
 class Entries(NamedTuple):
     """Boxes (m, 6) cell by cell, and their tags (m,) uint32; see `TileSweep`."""
 
@@ -208,7 +201,7 @@ def _listed(boxes: Floats, rows: Order, frame: CellFrame, thread_count: int) -> 
     entry_count = int(places.sum())
     starts: Rows = np.append(to_places(places), entry_count)
     listed = Entries(memory.empty((entry_count, 6), boxes.dtype), memory.empty(entry_count, np.uint32))
-    threads.run(lambda k: _deal(*shares[k], Sorted(boxes, rows), spans, across, places[k], listed), len(shares))
+    threads.run(lambda k: _deal(*shares[k], (boxes, rows), spans, across, places[k], listed), len(shares))
     if is_apart is None or not is_apart.any():
         return TileSweep.of(listed, starts)
     apart, others = (Line.of(boxes[chosen], rows[chosen]) for chosen in (is_apart, ~is_apart))
@@ -266,9 +259,11 @@ def _tally(first: int, last: int, spans: Keys, across: Integer, tally: Rows) -> 
 
 
 @kernel
-def _deal(first: int, last: int, given: Sorted, spans: Keys, across: Integer, places: Rows, listed: Entries) -> None:
-    """Write the boxes first … last − 1 to the lists of their tiles, from ``places`` on."""
-    boxes, rows, entries, tags = given.boxes, given.rows, listed.boxes, listed.tags
+def _deal(
+    first: int, last: int, given: tuple[Any, Any], spans: Keys, across: Integer, places: Rows, listed: Entries
+) -> None:
+    """Write the boxes first … last − 1 of those ``given``, with their rows, to their tiles, from ``places`` on."""
+    (boxes, rows), (entries, tags) = given, listed
     for k in range(first, last):
         if spans[k] == UNLISTED:
             continue
