@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,13 +23,7 @@ from choque.interest._bodies import AreaBodies
 from choque.interest._search import BodyIndex, find_members
 from choque.neighbors.search import touches
 
-
-class ListArrays(NamedTuple):
-    """The arrays of `MemberLists`, as kernels take them."""
-
-    others: I32
-    starts: Rows
-    inside: U8
+ListArrays: TypeAlias = tuple[I32, Rows, U8]  # the others, starts and marks of `MemberLists`
 
 
 @dataclass(frozen=True)
@@ -46,7 +40,7 @@ class MemberLists:
     @property
     def arrays(self) -> ListArrays:
         """The arrays, as kernels take them."""
-        return ListArrays(self.others, self.starts, self.inside)
+        return self.others, self.starts, self.inside
 
     @property
     def byte_count(self) -> int:
