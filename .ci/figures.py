@@ -51,6 +51,11 @@ PLUG_INS = (
 COMPILED = {"kernel", "inline", "helper", "forceinline"}
 """Decorators of kernels and of their parts."""
 
+TYPE_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+LOOKED_AT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Constant)
+"""Kinds of parts that are looked for in whole files."""
+
 MAX_PARAMETERS = 8
 
 MAX_LINES = 50_000  # of the library
@@ -91,6 +96,12 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Return every part of a file that figures look at."""
+    return [node for node in ast.walk(tree(path)) if isinstance(node, LOOKED_AT)]
+
+
 def library() -> list[Path]:
     """Return the files of the library."""
     return [path for path in modules().values() if path.relative_to(PACKAGE).parts[0] not in GUESTS]
@@ -106,8 +117,8 @@ def imports(module: str, typed: bool = False) -> Iterator[tuple[str, str]]:
 
     ``typed`` includes what only a type checker imports.
     """
-    whole = tree(modules()[module])
-    for node in ast.walk(whole) if typed else _executed(whole):
+    path = modules()[module]
+    for node in nodes(path) if typed else executed_imports(path):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "choque":
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
@@ -116,13 +127,20 @@ def imports(module: str, typed: bool = False) -> Iterator[tuple[str, str]]:
             yield from ((alias.name, "") for alias in node.names if alias.name in modules())
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Walk a tree without the blocks that only a type checker sees."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            continue
-        yield child
-        yield from _executed(child)
+@cache
+def executed_imports(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """Return the imports of a file outside the blocks that only a type checker sees."""
+    found: list[ast.Import | ast.ImportFrom] = []
+    blocks: list[ast.AST] = [tree(path)]
+    while blocks:
+        for child in ast.iter_child_nodes(blocks.pop()):
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                found.append(child)
+            elif isinstance(child, ast.If) and ast.unparse(child.test) in TYPE_CHECKING:
+                continue
+            elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):  # no import is in an expression
+                blocks.append(child)
+    return found
 
 
 # What is counted
@@ -145,7 +163,7 @@ def unexplained_imports() -> list[str]:
     found = []
     for path in sorted((ROOT / "tests").rglob("*.py")):
         lines = path.read_text(encoding="utf-8").splitlines()
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if not isinstance(node, ast.ImportFrom) or (node.module or "").partition(".")[0] != "choque":
                 continue
             parts = {part for alias in node.names for part in f"{node.module}.{alias.name}".split(".")}
@@ -183,6 +201,7 @@ def _exported(path: Path) -> list[str]:
     return found
 
 
+@cache
 def lone_modules() -> list[str]:
     """Modules that are a part of exactly one other: not plug-ins, not merely exported by their package."""
     importers = defaultdict(set)
@@ -214,7 +233,7 @@ def _named_in_text() -> set[str]:
     for path in modules().values():
         text += " ".join(
             node.value
-            for node in ast.walk(tree(path))
+            for node in nodes(path)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("choque.")
         )
     named = {name for name in modules() if re.search(rf"{re.escape(name)}(?=[:\s\"]|$)", text)}
@@ -227,7 +246,7 @@ def long_kernels() -> list[str]:
     """Kernels, and parts of kernels, with more than `MAX_PARAMETERS` parameters."""
     found = []
     for module, path in modules().items():
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef) and COMPILED & {_decorator(one) for one in node.decorator_list}:
                 count = len(node.args.posonlyargs) + len(node.args.args)
                 if count > MAX_PARAMETERS:
