@@ -185,6 +185,15 @@ def is_borrowed(value: Any, state: Any) -> bool:
 class KernelLibrary(JITCodeLibrary):
     """The code of a kernel that counts no references, which is optimised once instead of three times."""
 
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Take code over, and end the circles of references in what it was written with, for no collector to search."""
+        super().add_ir_module(ir_module)
+        for function in ir_module.functions:
+            for block in function.blocks:
+                block.instructions, block.terminator, block.parent = [], None, None
+            function.args = function.return_value = None
+        ir_module.globals.clear()
+
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
@@ -218,11 +227,8 @@ class _WithoutReferences(NativeLowering):
         return KernelLower
 
 
-class PartLibrary(JITCodeLibrary):
+class PartLibrary(KernelLibrary):
     """The code of a part, for kernels to link: LLVM sees it once, in the kernel."""
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
         """Link the parts that this part calls."""
@@ -259,7 +265,7 @@ class PartLowering(_WithoutReferences):
 class KernelCompiler(Compiler):
     """Compiles kernels."""
 
-    unneeded: ClassVar = {"IRLegalization"}
+    unneeded: ClassVar = {"IRLegalization", "AnnotateTypes"}
     lowering: ClassVar[type[NativeLowering]] = KernelLowering
 
     def __init__(self, typingctx: Any, *others: Any) -> None:
