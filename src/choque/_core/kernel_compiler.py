@@ -113,7 +113,6 @@ class Passes(PassManager):
             if emit_dels or function.is_generator:
                 whole(processor, emit_dels, extend_lifetimes)
             else:
-                function.blocks = canonicalize_cfg(function.blocks)
                 function.variable_lifetime = VariableLifetime(function.blocks)  # worked out if it is asked for
                 function.generator_info = None
 
