@@ -163,8 +163,10 @@ class KernelCache(FunctionCache):
 @cache
 def _leave_blas() -> None:
     """Keep Numba from importing SciPy to see whether there is BLAS: it looks again where a function needs it."""
-    if find_spec("scipy") is not None:
-        linalg: Any = import_module("numba.np.linalg")
+    if find_spec("scipy") is None:
+        return
+    linalg: Any = import_module("numba.np.linalg")
+    with suppress(AttributeError):  # a Numba that does so in another way
         look, linalg.ensure_blas = linalg.ensure_blas, str
         arraymath: Any = import_module("numba.np.arraymath")
         linalg.ensure_blas = arraymath.ensure_blas = look
