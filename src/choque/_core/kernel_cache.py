@@ -20,6 +20,8 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -122,6 +124,7 @@ class KernelCache(FunctionCache):
         return found
 
     def _load(self, sig: Any, target_context: Any) -> Any:
+        _leave_blas()
         target_context.refresh()
         key = self._key(sig, target_context.codegen())
         try:
@@ -155,6 +158,18 @@ class KernelCache(FunctionCache):
 
     def _key(self, sig: Any, codegen: Any) -> Any:
         return self._index_key(sig, codegen)  # type: ignore[no-untyped-call]
+
+
+@cache
+def _leave_blas() -> None:
+    """Keep Numba from importing SciPy to see whether there is BLAS: it looks again where a function needs it."""
+    if find_spec("scipy") is None:
+        return
+    linalg: Any = import_module("numba.np.linalg")
+    with suppress(AttributeError):  # a Numba that does so in another way
+        look, linalg.ensure_blas = linalg.ensure_blas, str
+        arraymath: Any = import_module("numba.np.arraymath")
+        linalg.ensure_blas = arraymath.ensure_blas = look
 
 
 def _compilers() -> Any:

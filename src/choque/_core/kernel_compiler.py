@@ -12,6 +12,7 @@ documentation calls them, and run Numba's own passes in their order.
 
 from __future__ import annotations
 
+import operator
 from types import CodeType
 from typing import Any, ClassVar
 
@@ -23,12 +24,15 @@ from numba.core.compiler_machinery import PassManager, _pass_registry, register_
 from numba.core.datamodel.models import OpaqueModel
 from numba.core.datamodel.registry import register_default
 from numba.core.extending import _Intrinsic
+from numba.core.imputils import lower_builtin
 from numba.core.ir_utils import check_and_legalize_ir
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.typing.context import Context
+from numba.core.typing.templates import Signature
 from numba.core.untyped_passes import InlineClosureLikes
+from numba.cpython.builtins import do_minmax
 
 REMEMBERED = (types.Number, types.Boolean, types.Array, types.BaseTuple)
 """Types whose operators allocate nothing, so that an answer holds for kernels and parts alike."""
@@ -54,13 +58,24 @@ class Operator(types.Function):
         """Return the signature of the operator for types of arguments."""
         signature = self._signatures.get(args)
         if signature is None:
-            signature = super().get_call_type(context, args, kws)
+            is_item = any(isinstance(each, types.Array) for each in args[:1])
+            is_choice = self.typing_key in CHOICES and [isinstance(each, types.Number) for each in args] == [True, True]
+            known = tuple(map(types.unliteral, args)) if is_item or is_choice else args  # for all constants alike
+            if is_choice:
+                signature = Signature(context.unify_types(*known), known, None)
+                self._impl_keys[known] = self.typing_key, 2  # type: ignore[attr-defined]
+            else:
+                signature = self._signatures.get(known) or super().get_call_type(context, args, kws)
             if all(isinstance(each, REMEMBERED) for each in args):
-                self._signatures[args] = signature
+                self._signatures[args] = self._signatures[known] = signature
         return signature
 
 
 register_default(Operator)(OpaqueModel)
+CHOICES = {max: operator.gt, min: operator.lt}  # between two numbers; Numba compiles a function for each pair of types
+for choice, larger in CHOICES.items():
+    write = lambda context, builder, kinds, args, by=larger: do_minmax(context, builder, kinds.args, args, by)  # noqa: E731
+    lower_builtin((choice, 2), types.Number, types.Number)(write)
 
 
 class Types(Context):
@@ -113,7 +128,6 @@ class Passes(PassManager):
             if emit_dels or function.is_generator:
                 whole(processor, emit_dels, extend_lifetimes)
             else:
-                function.blocks = canonicalize_cfg(function.blocks)
                 function.variable_lifetime = VariableLifetime(function.blocks)  # worked out if it is asked for
                 function.generator_info = None
 
@@ -185,6 +199,15 @@ def is_borrowed(value: Any, state: Any) -> bool:
 class KernelLibrary(JITCodeLibrary):
     """The code of a kernel that counts no references, which is optimised once instead of three times."""
 
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Take code over, and end the circles of references in what it was written with, for no collector to search."""
+        super().add_ir_module(ir_module)
+        for function in ir_module.functions:
+            for block in function.blocks:
+                block.instructions, block.terminator, block.parent = [], None, None
+            function.args = function.return_value = None
+        ir_module.globals.clear()
+
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
@@ -218,11 +241,8 @@ class _WithoutReferences(NativeLowering):
         return KernelLower
 
 
-class PartLibrary(JITCodeLibrary):
+class PartLibrary(KernelLibrary):
     """The code of a part, for kernels to link: LLVM sees it once, in the kernel."""
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
         """Link the parts that this part calls."""
@@ -259,7 +279,7 @@ class PartLowering(_WithoutReferences):
 class KernelCompiler(Compiler):
     """Compiles kernels."""
 
-    unneeded: ClassVar = {"IRLegalization"}
+    unneeded: ClassVar = {"IRLegalization", "AnnotateTypes"}
     lowering: ClassVar[type[NativeLowering]] = KernelLowering
 
     def __init__(self, typingctx: Any, *others: Any) -> None:
