@@ -48,8 +48,16 @@ LARGE = 600  # tests in a file
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let xdist take files in the order in which they were collected, rather than by their number of tests."""
+    """Let xdist take files in the order in which they were collected, rather than by their number of tests.
+
+    Every second worker reads the folders from the last to the first: what one has translated to bytecode, with its
+    assertions rewritten, the other loads.
+    """
     config.option.loadscopereorder = False
+    is_second = os.environ.get("PYTEST_XDIST_WORKER", "").endswith(("1", "3", "5", "7", "9"))
+    if is_second and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        found = [path for path in Path(__file__).parent.iterdir() if path.is_dir() or path.match("test_*.py")]
+        config.args = sorted((str(path) for path in found if path.name != "__pycache__"), reverse=True)
 
 
 @pytest.hookimpl(trylast=True)
@@ -62,7 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     files = [item.nodeid.partition("::")[0] for item in items]
     count = Counter(files)
-    order = {name: (count[name] < LARGE, not name.startswith("tests/studio/"), -count[name]) for name in count}
+    order = {name: (count[name] < LARGE, not name.startswith("tests/studio/"), -count[name], name) for name in count}
     items[:] = [item for _, item in sorted(zip(files, items, strict=True), key=lambda pair: order[pair[0]])]
 
 
