@@ -56,9 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False
     is_second = os.environ.get("PYTEST_XDIST_WORKER", "").endswith(("1", "3", "5", "7", "9"))
     if is_second and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        folder = Path(__file__).parent
-        found = {path.parent for path in folder.glob("*/*.py")} | {*folder.glob("test_*.py")}
-        config.args = sorted(map(str, found), reverse=True)
+        found = [path for path in Path(__file__).parent.iterdir() if path.is_dir() or path.match("test_*.py")]
+        config.args = sorted((str(path) for path in found if path.name != "__pycache__"), reverse=True)
 
 
 @pytest.hookimpl(trylast=True)
