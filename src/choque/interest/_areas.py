@@ -132,7 +132,7 @@ class Areas:
         self._change: Change = Change(self.pairs(), no_pairs())
 
     def __len__(self) -> int:
-        return len(self._bodies)
+        return self._bodies.total
 
     def __repr__(self) -> str:
         return f"<Areas: {len(self.owners)} {self.shape} areas among {len(self)} bodies in {self._dimension}D>"
@@ -289,15 +289,15 @@ class Areas:
         """Add bodies, with areas if a ``radius`` is given, and return their ids, which are never used again."""
         arriving = make_bodies(checked_position(position, self._dimension), radius, body_radius)
         local = np.isfinite(arriving.reach).all() and len(self)
-        patch = self._local(np.empty(0, np.int64), len(arriving)) if local else None
-        before, rows = self.pairs() if patch is None else no_pairs(), np.arange(len(self), len(self) + len(arriving))
+        patch = self._local(np.empty(0, np.int64), arriving.total) if local else None
+        before, rows = self.pairs() if patch is None else no_pairs(), np.arange(len(self), len(self) + arriving.total)
         self._patch = None  # until all of it has changed
         self._bodies = self._bodies.joined(arriving)
-        self._identities, new = self._identities.joined(len(arriving))
+        self._identities, new = self._identities.joined(arriving.total)
         if patch is None:
             self._search_again(before)
             return new
-        patch.extend(len(arriving))
+        patch.extend(arriving.total)
         patch.largest = max(patch.largest, float(arriving.reach.max(initial=0.0)))
         self._patch = patch
         self._changed(patch, rows, before)

@@ -24,13 +24,15 @@ class AreaBodies(NamedTuple):
     spheres: F64
     reach: F64  # (n,): the radius of each area, `NO_AREA` for a body without one
 
-    def __len__(self) -> int:
+    @property
+    def total(self) -> int:
+        """The number of bodies."""
         return len(self.reach)
 
     def records(self, thread_count: int) -> F64:
         """Return the boxes (n, 6) around the bodies."""
-        records = memory.empty((len(self), 6), np.float64)
-        threads.over_ranges(_pack_bodies, len(self), thread_count, self.spheres, records)
+        records = memory.empty((self.total, 6), np.float64)
+        threads.over_ranges(_pack_bodies, self.total, thread_count, self.spheres, records)
         return records
 
     def placed(self, position: F64, rows: Rows | slice = slice(None)) -> AreaBodies:

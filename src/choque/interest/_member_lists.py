@@ -55,7 +55,7 @@ class MemberLists:
     @cached_property
     def _pairs(self) -> Pairs:
         pairs: Pairs = memory.empty((len(self.others), 2), np.int32)
-        pairs[:, 0] = np.repeat(np.arange(len(self.bodies), dtype=np.int32), np.diff(self.starts))
+        pairs[:, 0] = np.repeat(np.arange(self.bodies.total, dtype=np.int32), np.diff(self.starts))
         pairs[:, 1] = self.others
         return pairs
 
@@ -83,7 +83,7 @@ def make_lists(bodies: AreaBodies, slack: float, is_box: bool, thread_count: int
     others, starts, tests, index = find_members(bodies, slack, is_box, thread_count)
     lists = MemberLists(bodies, slack, others, starts, np.ones(len(others), np.uint8), index)
     if slack > 0:
-        threads.over_ranges(_mark_inside, len(bodies), thread_count, bodies, lists.arrays, is_box)
+        threads.over_ranges(_mark_inside, bodies.total, thread_count, bodies, lists.arrays, is_box)
         tests += len(others)
     return lists, tests
 
@@ -124,7 +124,7 @@ def _closed_up(pairs: Pairs, firsts: Rows, counts: list[int]) -> Pairs:
 def farthest_move(before: AreaBodies, after: AreaBodies, thread_count: int) -> float:
     """Return the largest distance that any body has moved."""
     arrays = (before.spheres, after.spheres)
-    return max(threads.over_ranges(_farthest, len(after), thread_count, *arrays), default=0.0)
+    return max(threads.over_ranges(_farthest, after.total, thread_count, *arrays), default=0.0)
 
 
 @kernel

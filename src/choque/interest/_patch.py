@@ -89,7 +89,7 @@ def open_patch(index: BodyIndex, bodies: AreaBodies, margin: float, is_box: bool
     """Return a patch without loose bodies."""
     reach = bodies.reach
     largest = float(reach[np.isfinite(reach)].max(initial=0.0))
-    nothing, none_loose = np.empty(0, np.int64), np.zeros(len(bodies), np.uint8)
+    nothing, none_loose = np.empty(0, np.int64), np.zeros(bodies.total, np.uint8)
     return Patch(index, margin, largest, float(bodies.spheres[:, 3].max()), is_box, nothing, none_loose)
 
 

@@ -56,17 +56,17 @@ def find_members(
     """
     has_area = bodies.reach >= 0
     if not has_area.any():
-        return np.empty(0, np.int32), np.zeros(len(bodies) + 1, np.int64), 0, None
+        return np.empty(0, np.int32), np.zeros(bodies.total + 1, np.int64), 0, None
     area = np.where(has_area, bodies.reach + slack, bodies.reach)
     cells = _cells_over(bodies, area, is_box, thread_count)
     if cells is None or _is_crowded(cells):
         return _find_in_tree(bodies, area, is_box, thread_count)
-    counts = np.zeros(len(bodies), np.int64)
+    counts = np.zeros(bodies.total, np.int64)
     tests = count_pass(cells, counts, thread_count)
     starts = offsets_of(counts)
     lists = empty_lists(int(starts[-1]), "j")
     fill_pass(cells, starts[:-1].copy(), lists, thread_count)
-    threads.over_ranges(_sort_lists, len(bodies), thread_count, starts, lists.j)
+    threads.over_ranges(_sort_lists, bodies.total, thread_count, starts, lists.j)
     points, no_tree = cells.points, (np.empty((0, 6, WIDTH)), np.empty(0, np.int64))
     index = BodyIndex(points.group.atom.view(np.uint32), points.starts, points.frame, points.shape, *no_tree)
     return lists.j, starts, tests, index
@@ -94,7 +94,7 @@ def _is_crowded(cells: Pass) -> bool:
 
 def _find_in_tree(bodies: AreaBodies, area: F64, is_box: bool, thread_count: int) -> tuple[I32, Rows, int, BodyIndex]:
     """Find members as `find_members` does, by a tree over the boxes around bodies."""
-    count, tree = len(bodies), _tree_over(bodies, thread_count)
+    count, tree = bodies.total, _tree_over(bodies, thread_count)
     records = memory.empty((count, 6), np.float64)
     threads.over_ranges(_box_areas, count, thread_count, bodies.spheres, area, records)
     sink = Sink(8 * count, thread_count, KernelKeeper(_keep_touching, bodies.spheres, area, is_box))
