@@ -44,6 +44,13 @@ lower = numpy.random.default_rng(0).random((10_000, 3), dtype=numpy.float32)
 found = choque.pairs(lower, lower + numpy.float32(0.03))
 seconds = time.perf_counter() - begin
 brute = choque.pairs(lower, lower + numpy.float32(0.03), method="brute")
+many = numpy.random.default_rng(0).random((200_000, 3))
+choque.pairs(many, many + 0.001)
+for kind in ("add_boxes", "add_spheres"):
+    world = choque.World(gravity=(0, -9.81, 0))
+    getattr(world, kind)([[0, 0.5, 0], [0, 1.5, 0]])
+    world.add_ground()
+    world.step(1 / 60)
 print(json.dumps({"seconds": seconds, "compiled": announcement.count, "same": bool((found == brute).all())}))
 """
 

@@ -116,7 +116,6 @@ def use_narrow() -> None:
 def use_worlds() -> None:
     """Step worlds with every pair of shapes, each kind of bounds, every table of contact rules and every response."""
     from choque.lab.warm_up import warm_up as warm_up_world
-    from choque.narrow import Hulls
     from choque.theses import fingsics
     from choque.world import bounds_names
 
@@ -133,15 +132,25 @@ def use_worlds() -> None:
     boxes.add_boxes(np.linspace([0, 0, 0], [0, 9, 0], 8), 1.0, acceleration=(0, -9.8, 0))
     boxes.add_ground()
     warm_up_world(boxes)
+    use_resting_worlds()
+
+
+def use_resting_worlds() -> None:
+    """Step spheres alone, others alone, and both: the solver has a kernel for what there is."""
+    from choque.narrow import Hulls
+
     for dtype in FLOAT_TYPES:
-        resting = choque.World(gravity=(0, -9.81, 0), dtype=dtype)
-        resting.add_spheres([[0, 0.5, 0], [0.1, 1.4, 0]], 0.5, rolling=0.1)
-        resting.add_capsules([[3, 0.4, 0], [3.2, 1.1, 0]], 0.4)
-        resting.add_boxes([[6, 0.5, 0], [6.1, 1.45, 0], [0.2, 2.2, 0], [3, 1.9, 0]])
-        resting.add_hulls(Hulls.solids("octahedron"), [[9, 0.5, 0], [9.1, 1.6, 0]])
-        resting.add_ground()
-        for _ in range(2):
-            resting.step()
+        for has_spheres, has_others in ((True, False), (False, True), (True, True)):
+            resting = choque.World(gravity=(0, -9.81, 0), dtype=dtype)
+            if has_spheres:
+                resting.add_spheres([[0, 0.5, 0], [0.1, 1.4, 0]], 0.5, rolling=0.1)
+            if has_others:
+                resting.add_capsules([[3, 0.4, 0], [3.2, 1.1, 0]], 0.4)
+                resting.add_boxes([[6, 0.5, 0], [6.1, 1.45, 0], [0.2, 2.2, 0], [3, 1.9, 0]])
+                resting.add_hulls(Hulls.solids("octahedron"), [[9, 0.5, 0], [9.1, 1.6, 0]])
+            resting.add_ground()
+            for _ in range(2):
+                resting.step()
 
 
 def use_recordings() -> None:
@@ -272,6 +281,8 @@ def use_points_and_sets() -> None:
                 choque.pairs(lower, upper), choque.pairs(lower, upper, iou=0.5)
                 choque.boxes.suppress(boxes, lower[:, 0])
                 choque.boxes.merge(boxes, lower[:, 0])
+            many = random.random((100_000, dimension)).astype(dtype)
+            choque.pairs(many, many + many.dtype.type(0.001), threads=2)  # rows are filled by both
         for count in (100, 5_000):
             points = random.random((count, dimension))
             neighbors(points, 0.05)
