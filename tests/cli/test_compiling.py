@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from choque._core import kernel
 from choque._core.kernel import announcement
+from choque._core.phases import run_phases
 from choque.cli import _compiling as compiling  # patched: how many kernels are missing
 from choque.cli import _warm_up  # patched: the calls that compile
 from choque.cli._compiling import (  # `choque doctor` prints them, and verbs with long work wait for them
@@ -24,6 +26,7 @@ from choque.cli._compiling import (  # `choque doctor` prints them, and verbs wi
     prepare,
     why_unwritable,
 )
+from choque.dynamics.soft_step import substeps  # patched: what is solved
 from choque.lab.warm_up import taking_up
 
 
@@ -43,6 +46,19 @@ def test_a_kernel_that_is_compiled_or_loaded_is_noticed() -> None:
         after = count()
         add(2)
     assert before < after == count()
+
+
+def test_the_solver_is_compiled_for_all_that_worlds_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wheel that lacked the kernel for boxes alone compiled it at the first step."""
+    solved = []
+
+    def noted(kernel: Any, phases: Any, *arguments: Any) -> None:
+        solved.append((arguments[2] is not None, arguments[3] is not None))
+        run_phases(kernel, phases, *arguments)
+
+    monkeypatch.setattr(substeps, "run_phases", noted)
+    _warm_up.use_resting_worlds()
+    assert {(True, False), (False, True), (True, True)} <= set(solved)
 
 
 def test_every_call_is_reported_and_a_failure_does_not_stop_the_others() -> None:
