@@ -72,9 +72,9 @@ def test_a_frame_that_is_typed_into_the_timeline_is_shown(watched: Watched, tmp_
     with Recording(path) as recording:
         view = watched.show(RecordingView(recording))
         until_seen(lambda: watched.write("Frame", 47), lambda: view.replay.frame == 47, "frame 47")
-        assert view.timeline.frame == 47
+        until(lambda: view.timeline.frame == 47, "the timeline")
         assert view.page._bottom_width > 400.0  # though the scene is as large as that of the view before
-        assert "#t=0.783" in view.timeline._marks.content
+        until(lambda: "#t=0.783" in view.timeline._marks.content, "the link to the moment")  # drawn after the frame
         live = WorldView(rolling_and_falling())
         live.title = "Live"
         watched.show(live)
@@ -151,6 +151,7 @@ def test_bodies_are_added_thrown_plotted_compared_and_removed(watched: Watched) 
         grip = watched.pixel_of(np.zeros(3), up=(0.0, 1.0, 0.0))
         watched.studio.ask(view.play)
         watched.drag(grip, grip - [60.0, 0.0], speed)  # on a busy machine steps come later than movements
+        until(lambda: not view.hands.is_busy, "the ball to be let go")  # what moves in a pause is not thrown
         watched.studio.ask(view.pause)
 
     def speed() -> float:
@@ -173,6 +174,7 @@ def test_bodies_are_added_thrown_plotted_compared_and_removed(watched: Watched) 
     assert watched.page.get_by_text("Pairs, tests, contacts").locator("visible=true").count() == 0  # folded at first
     watched.tab("Times")
     watched.choose("Plot", "selected: position x")
+    until(lambda: view.plots.measure == "selected: position x", "the choice")  # until then values are of another one
     watched.press("f")
     until(lambda: len(view.plots.values), "the plot")
     frame, value = view.plots.values[-1]

@@ -250,6 +250,7 @@ def test_what_is_saved_is_what_is_seen(watched: Watched) -> None:
 
     def are_alike() -> bool:
         """Compare both pictures: if they differ, the page is still drawing, or its camera was reported too early."""
+        watched.close_notifications()
         if likeness() > 0.9:
             return True
         watched.move_camera_again()

@@ -168,6 +168,20 @@ class Watched:
             self.page.get_by_role("button", name="Save a picture").dispatch_event("click")
         return download.value.suggested_filename, pixels(download.value.path().read_bytes())
 
+    def close_notifications(self) -> None:
+        """Close what covers the scene: each file that was received is announced, and a fast machine saves several."""
+
+        def close() -> bool:
+            count: int = self.page.evaluate(
+                "() => {"
+                " const shown = document.querySelectorAll('.mantine-Notification-closeButton');"
+                " shown.forEach(button => button.click());"
+                " return shown.length; }"
+            )
+            return count == 0
+
+        until(close, "the notifications to go")
+
     def pixel_of(self, point: np.ndarray, up: tuple[float, float, float]) -> np.ndarray:
         """Where a point of the scene is on the page."""
         (client,) = self.studio.server.get_clients().values()
