@@ -22,6 +22,7 @@ import pytest
 from choque._core import compile_beside
 from choque._core.compile_beside import FirstCall, allowed, callable_from_python, encoded, example, first_calls, named
 from choque._core.kernel_cache import KernelCache
+from choque._core.lazy import compile_early
 from choque._core.records import Corners
 
 needs_compiler = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
@@ -201,3 +202,29 @@ def is_current(name: str, arguments: list[Any]) -> bool:
         return encoded(numba.typeof(tuple(map(example, arguments)))) == arguments
     except (ImportError, AttributeError, TypeError):
         return False
+
+
+def test_processes_start_before_numba_is_imported_only_if_a_kernel_was_never_compiled(monkeypatch, tmp_path):
+    started = []
+    monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr(compile_beside, "compilers", SimpleNamespace(start=lambda: started.append(1)))
+    compile_early("world", "bounds.mean_row-")
+    assert started == []  # Numba is imported here
+    monkeypatch.delitem(sys.modules, "numba")
+    compile_early("world", "bounds.mean_row-")
+    assert started == [1]
+    folder = tmp_path / "kernels" / "world_0123"
+    folder.mkdir(parents=True)
+    compile_early("world", "bounds.mean_row-")
+    assert started == [1, 1]
+    (folder / "bounds.mean_row-12.py311.nbi").touch()
+    compile_early("world", "bounds.mean_row-")
+    assert started == [1, 1]
+
+
+def test_the_kernel_that_is_looked_for_with_a_world_is_kept_under_that_name():
+    from choque.world.bounds import mean_row
+
+    cache = getattr(mean_row, "_cache", None)
+    assert cache is None or not hasattr(cache, "files") or cache.files.index.name.startswith("bounds.mean_row-")

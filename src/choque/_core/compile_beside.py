@@ -27,9 +27,7 @@ from subprocess import DEVNULL, PIPE, Popen
 from threading import Condition, Thread
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba.core import types
 
 from choque._core import threads
 
@@ -78,6 +76,8 @@ def call_under_way(function: Any, arguments: Any) -> tuple[int, int] | None:
 
 def encoded(kind: Any) -> Any:
     """Return a type of Numba as text; a tuple as a list, and a NamedTuple as a list under its name."""
+    from numba.core import types  # not above: the first process is started while Numba is imported
+
     if isinstance(kind, types.Array):
         return f"{kind.dtype}[{kind.ndim}]{kind.layout}{'' if kind.mutable else ' read-only'}"
     if not isinstance(kind, types.BaseTuple):
@@ -217,9 +217,9 @@ def serve() -> None:
 
     Another process has started this one. It ends when stdin ends, or after some seconds without work.
     """
+    gc.disable()  # the process ends soon
     from choque._core.kernel import announcement
 
-    gc.disable()  # the process ends soon
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has started this one
     asked: SimpleQueue[str] = SimpleQueue()
 
@@ -239,6 +239,8 @@ def serve() -> None:
 
 def compile_one(name: str, arguments: list[Any]) -> None:
     """Compile a kernel for arguments as `encoded`."""
+    import numba
+
     with suppress(Exception):  # the list is out of date
         callable_from_python(name).compile(tuple(map(numba.typeof, map(example, arguments))))
 

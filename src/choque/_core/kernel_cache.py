@@ -34,18 +34,11 @@ from choque._core import shipped_kernels
 
 _IMPORT = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n(]+)", re.MULTILINE)
 
-
-MARK = b"-choque-"
-"""End of an index, after its digest; an index that Numba wrote has neither."""
-
+MARK = b"-choque-"  # end of an index, after its digest; an index that Numba wrote has neither
 DIGEST_BYTES = 16
 COMPILERS = [str(Path(__file__).with_name(name)) for name in ("kernel_compiler.py", "kernel_lowering.py")]
-MINIMUM_AGE = 60.0
-"""Seconds after which data that no index names are removed: another process may be about to write its index."""
-
-
-collecting = False
-"""Whether kernels are also kept in `shipped_kernels.FOLDER`: True while a wheel with kernels is built."""
+MINIMUM_AGE = 60.0  # seconds after which data that no index names are removed: theirs may be about to be written
+collecting = False  # whether kernels are also kept in `shipped_kernels.FOLDER`: while a wheel with kernels is built
 
 
 class Damaged(Exception):
@@ -56,10 +49,8 @@ class Troubles:
     """What went wrong with the kernels on disk in this process; each kind is printed once."""
 
     def __init__(self) -> None:
-        self.damaged: list[Path] = []
-        """Indexes that were discarded because they, or data that they name, were damaged."""
-        self.unkept = ""
-        """Why kernels cannot be kept; empty while they are."""
+        self.damaged: list[Path] = []  # indexes that were discarded: they, or data that they name, were damaged
+        self.unkept = ""  # why kernels cannot be kept; empty while they are
 
     def discard(self, path: Path) -> None:
         """Remove a damaged index."""
@@ -77,7 +68,6 @@ class Troubles:
 
 
 ADVICE = "Set NUMBA_CACHE_DIR to a folder that can be written and has space; 'choque doctor' checks it."
-
 troubles = Troubles()
 
 

@@ -26,17 +26,14 @@ from numba.core.pythonapi import NativeValue, PythonAPI
 from numba.np.arrayobj import load_item, store_item
 
 INTP = ir.IntType(types.intp.bitwidth)  # type: ignore[attr-defined]
-DATA, SHAPE = 4, 5
-"""Places of the address and of the shape in Numba's structure of an array."""
-
+DATA, SHAPE = 4, 5  # places of the address and of the shape in Numba's structure of an array
 NUMBERS = (types.Integer, types.Float, types.Boolean)
 COMPARISONS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 COMPARISONS |= {operator.eq: "==", operator.ne: "!="}
 INTEGERS = {operator.add: "add", operator.sub: "sub", operator.mul: "mul"}
 FLOATS = {operator.add: "fadd", operator.sub: "fsub", operator.mul: "fmul", operator.truediv: "fdiv"}
 
-RAISES_NOTHING = {0, -2}
-"""Codes that a function returns: there is a result, or None."""
+RAISES_NOTHING = {0, -2}  # codes that a function returns: there is a result, or None
 
 
 class Builder(ir.IRBuilder):  # type: ignore[misc]
@@ -126,7 +123,9 @@ class KernelLower(Lower):
         module = context.create_module("wrapper")
         kind = context.call_conv.get_function_type(code.restype, code.argtypes)
         called = ir.Function(module, kind, code.llvm_func_name)
-        KernelWrapper(context, module, called, code, self.env, self.call_helper, release_gil).build()
+        wrapper, _ = KernelWrapper(context, module, called, code, self.env, self.call_helper, release_gil).build()
+        for each in ("noinline", "optnone"):  # it only takes arguments apart: LLVM spent a fifth of its time on it
+            wrapper.attributes.add(each)
         self.library.add_ir_module(module)
 
     # Statements and variables

@@ -19,4 +19,5 @@ __getattr__, __dir__ = exporting(
     __name__,
     __all__,
     {"._queries": "Hits", "._world": "World", ".bodies": "Bodies", ".bounds": "bounds_names", ".report": "StepReport"},
+    ("World", "bounds.mean_row-"),
 )
