@@ -89,10 +89,11 @@ def test_spheres_are_about_as_many_as_boxes(peer: peers.Peer, dimension: int) ->
     assert 0.8 < ratio < 1.2
 
 
-def test_shapely_refuses_three_dimensions() -> None:
-    lower, upper = scattered(3, np.float64)
-    with pytest.raises(InvalidInput, match="3D"):
-        peers.get("shapely-strtree").create(lower, upper)
+@pytest.mark.parametrize(("name", "dimension"), [("shapely-strtree", 3), ("vesin", 2), ("vesin-spheres", 2)])
+def test_boxes_of_a_dimension_that_a_peer_cannot_take_are_refused(name: str, dimension: int) -> None:
+    lower, upper = scattered(dimension, np.float64)
+    with pytest.raises(InvalidInput, match=f"{dimension}D"):
+        peers.get(name).create(lower, upper)
 
 
 def test_a_missing_library_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

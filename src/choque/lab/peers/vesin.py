@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Floats, Pairs
-from choque.lab.peers.contract import Peer, canonical, in_three_dimensions, overlapping
+from choque.lab.peers.contract import Peer, canonical, check_dimension, overlapping
 from choque.lab.peers.scipy import scaled_centres
 
 Answer = tuple[NDArray[Any], NDArray[Any]]
@@ -28,11 +28,13 @@ class _State:
 class _Neighbours(Peer):
     module = "vesin"
     distribution = "vesin"
+    dimensions = (3,)  # a million points in a plane divide by zero in its cell list and end the process (0.6.2)
     uses_threads = True
 
     def _state(self, centre: NDArray[np.float64], cutoff: float, lower: Floats, upper: Floats) -> _State:
+        check_dimension(type(self), lower.shape[1])
         neighbours = self.library().NeighborList(cutoff=cutoff, full_list=False, n_threads=self.threads)
-        return _State(neighbours, in_three_dimensions(centre), lower, upper)
+        return _State(neighbours, centre, lower, upper)
 
     def _search(self, state: _State) -> Answer:
         first, second = state.neighbours.compute(state.centre, np.zeros((3, 3)), False, "ij", copy=False)
@@ -40,14 +42,14 @@ class _Neighbours(Peer):
 
 
 class Vesin(_Neighbours):
-    """Boxes by the spheres around them: √d times the edge as cut-off, then a vectorised test of candidates."""
+    """Boxes by the spheres around them: √3 times the edge as cut-off, then a vectorised test of candidates."""
 
     name = "vesin"
     exactness = "A superset (spheres around the boxes), filtered within the timed part."
 
     def create(self, lower: Floats, upper: Floats) -> _State:
         centre, _, radius = scaled_centres(lower, upper)
-        return self._state(centre, radius * math.sqrt(lower.shape[1]), lower, upper)
+        return self._state(centre, radius * math.sqrt(3), lower, upper)
 
     def pairs(self, state: _State) -> Answer:
         first, second = self._search(state)
@@ -72,8 +74,7 @@ class VesinSpheres(_Neighbours):
     def create(self, lower: Floats, upper: Floats) -> _State:
         low, high = lower.astype(np.float64), upper.astype(np.float64)
         mean_edge = float((high - low).mean())
-        diameter = mean_edge * ((6 / math.pi) ** (1 / 3) if lower.shape[1] == 3 else (4 / math.pi) ** 0.5)
-        return self._state((low + high) / 2, diameter, lower, upper)
+        return self._state((low + high) / 2, mean_edge * (6 / math.pi) ** (1 / 3), lower, upper)
 
     def pairs(self, state: _State) -> Answer:
         return self._search(state)
