@@ -1,5 +1,9 @@
 # Everything a newcomer needs: each target builds .venv by itself.
-PYTHON ?= python3
+PYTHON ?= $(shell $(FASTER_PYTHON))
+# A Python that was built without its optimisations, as version managers do, takes a third more time than the system's.
+FASTER_PYTHON = python3 -c 'import sysconfig as s; exit("--enable-optimizations" in str(s.get_config_var("CONFIG_ARGS")))' && \
+	/usr/bin/python3 -c 'import ensurepip, pip, sys, venv; exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null && \
+	echo /usr/bin/python3 || echo python3
 BIN := .venv/bin
 # What is imported is compiled then; most of what is installed never is.
 export PIP_NO_COMPILE = 1
@@ -79,6 +83,7 @@ clean:
 
 # Python's own pip gets uv, and uv gets pip, in half the time in which an environment unpacks a pip of its own.
 .venv/pip.stamp:
+	@echo "Making .venv with $(PYTHON); make PYTHON=... takes another."
 	$(PYTHON) -m venv --without-pip .venv
 	@{ $(PYTHON) -m pip --python $(BIN)/python install --quiet uv && $(UV) pip; } 2>/dev/null || \
 	{ $(PYTHON) -m venv .venv && { $(BIN)/python -m pip install --quiet uv || echo "uv is not to be had; pip does its work."; }; }
