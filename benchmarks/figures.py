@@ -383,7 +383,9 @@ def run(names: list[str], plan: Plan) -> list[Figure]:
     for name in names:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
         try:
-            found.extend(FIGURES[name](plan))
+            for figure in FIGURES[name](plan):
+                found.append(figure)
+                print(f"  {figure.work}: {figure.measured}", file=sys.stderr, flush=True)
         except Exception as problem:
             found.append(Figure(name, "", "", "failed", None, False, f"{type(problem).__name__}: {problem}"))
     return found

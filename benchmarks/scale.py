@@ -228,7 +228,9 @@ def _child(code: str, patience: float) -> int:
     with tempfile.NamedTemporaryFile("w", suffix=".py") as script:  # workers of Dask import the program
         script.write(code)
         script.flush()
-        done = subprocess.run([sys.executable, script.name], capture_output=True, text=True, timeout=patience)
+        quiet = os.environ | {"DASK_LOGGING__DISTRIBUTED": "critical"}  # the last line tells what went wrong
+        command = [sys.executable, script.name]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=patience, env=quiet)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or [f"signal {-done.returncode}"])[-1])
     return int(done.stdout.split()[-1])

@@ -1,6 +1,6 @@
 """Run every comparison with other libraries, one after the other, each in a process of its own: `make bench`.
 
-    python benchmarks/whole.py                 # all of them: about an hour and a half on two cores
+    python benchmarks/whole.py                 # all of them: 40 to 90 minutes on two cores
     python benchmarks/whole.py joins meshes    # some of them
     python benchmarks/whole.py --small         # sizes that only show that everything runs, in minutes
 
@@ -37,8 +37,13 @@ RUNS = (
     Run("narrow", "", "--pairs 2000"),
     Run("dynamics", f"spheres 5000 {ENGINES}", f"spheres 100 --settle 10 {ENGINES}"),
     Run("dynamics", f"boxes 2000 {ENGINES}", f"boxes 50 --settle 10 {ENGINES}"),
-    Run("dynamics", f"mixed 2000 {ENGINES}", f"mixed 50 --settle 10 {ENGINES}"),
+    Run("dynamics", f"mixed 5000 {ENGINES}", f"mixed 50 --settle 10 {ENGINES}"),
     Run("dynamics", f"pyramid 100 {ENGINES}", f"pyramid 5 --settle 10 {ENGINES}"),
+    Run("dynamics", "spheres 5000 --threads 2", "spheres 100 --settle 10 --threads 2"),
+    Run("dynamics", "spheres 20000 --threads 2", "spheres 200 --settle 10 --threads 2"),
+    Run("dynamics", "boxes 2000 --threads 2", "boxes 50 --settle 10 --threads 2"),
+    Run("dynamics", "mixed 5000 --threads 2", "mixed 50 --settle 10 --threads 2"),
+    Run("dynamics", "pyramid 100 --threads 2", "pyramid 5 --settle 10 --threads 2"),
     Run("world", "", "--frames 10 --turns 5 --scale 0.01"),
     Run("scale", "--peers --patience 200", "--boxes 20000 --peers --patience 60"),
 )
@@ -61,9 +66,11 @@ def main() -> None:
         print(f"\n== {call}, load {os.getloadavg()[0]:.1f}", flush=True)
         begin = time.perf_counter()
         script, *words = call.split()
-        if subprocess.run([sys.executable, Path(__file__).with_name(script), *words]).returncode:
+        status = subprocess.run([sys.executable, Path(__file__).with_name(script), *words]).returncode
+        if status:
             failed.append(call)
-        print(f"== {time.perf_counter() - begin:.0f} s", flush=True)
+        problem = f", FAILED with status {status}" if status else ""
+        print(f"== {time.perf_counter() - begin:.0f} s{problem}", flush=True)
     if failed:
         raise SystemExit(f"failed: {'; '.join(failed)}")
 
