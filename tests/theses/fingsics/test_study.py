@@ -257,6 +257,14 @@ def test_capacity_names_the_largest_number_of_bodies(tmp_path: Path) -> None:
     assert slower == f"largest N measured 3,162, about {between:,.0f} between that and 10,000"
 
 
+@pytest.mark.parametrize("count", [1_000, 100_000])
+def test_capacity_is_not_judged_by_numbers_on_one_side_of_the_printed_one(count: int, tmp_path: Path) -> None:
+    """A tenth of the design had one replay, of 100,000 bodies, and refuted 10,000 by it."""
+    rows = [*planted("mixed-box", count, "auto", 1e-6 * count, mode="replay")]
+    claim = verdicts(result_of(tmp_path, rows))["capacity-replay"]
+    assert (claim.verdict, claim.note) == ("not testable here", "needs auto in mode replay with 10,000 bodies")
+
+
 def test_claims_without_measurements_are_not_testable(tmp_path: Path) -> None:
     rows = [*planted("mixed-box", 100, "grid", 1e-3)]
     found = {name: claim.verdict for name, claim in verdicts(result_of(tmp_path, rows)).items()}

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput
-from choque.lab import run, studies
-from choque.lab.claims import VERDICTS
+from choque.lab import Result, run, studies
+from choque.lab.claims import VERDICTS, Claim, judged
+from choque.lab.records import Records, Row
 from choque.lab.sampling import Plan
 from choque.lab.stopwatch import Stopwatch
 from choque.theses.kdop import frames as frame_tables
@@ -214,3 +215,20 @@ def test_a_small_run_is_judged_and_drawn_from_its_tables(tmp_path: Path) -> None
         assert (folder / "figures" / f"{name}.svg").stat().st_size > 5_000
     assert (folder / "tables.csv").exists()
     assert (folder / "report.html").exists()
+
+
+def test_volumes_are_compared_in_fields_of_one_size(tmp_path: Path) -> None:
+    """A tenth of the design had round bodies in one size and long ones in another, and confirmed a claim by them."""
+
+    def sample(elongation: int, n: int, volume: str, seconds: float) -> Row:
+        place: Row = {"cell": f"{elongation} {volume}", "elongation": elongation, "n": n, "volume": volume}
+        return {**place, "experiment": "field", "verdict": "exact", "repetition": 0, "total": seconds}
+
+    def claim(round_count: int) -> Claim:
+        rows = [sample(1, round_count, volume, 1.0 if volume == "sphere" else 2.0) for volume in VOLUMES]
+        rows += [sample(4, 1_000_000, volume, 1.0 if volume == "18-dop" else 2.0) for volume in VOLUMES]
+        result = Result(STUDY, tmp_path, {"stages": [], "quick": False, "threads": 1}, Records(rows))
+        return next(judged(claim, judge, result) for claim, judge in STUDY.claims if claim.id == "pays-when-long")
+
+    assert claim(1_000_000).verdict == "confirmed"
+    assert claim(100_000).verdict == "not testable here"

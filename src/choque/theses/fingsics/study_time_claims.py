@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -84,17 +85,17 @@ def capacity_replay(result: Result) -> Finding:
 def _capacity(result: Result, mode: str, printed: int) -> Finding:
     places, times = capacity_curve(result, mode)
     in_time = [n for n, time in zip(places, times, strict=True) if time <= IN_TIME]
-    if not places:
-        return not_testable(f"needs {DEFAULT} in mode {mode}")
+    late = [n for n in places if n not in in_time]
+    if max(in_time, default=0) < printed < min(late, default=math.inf):
+        return not_testable(f"needs {DEFAULT} in mode {mode} with {printed:,} bodies")
     if not in_time:
         return found(False, f"fewer than {min(places):,}", f"{DEFAULT}, nothing drawn")
     words = f"largest N measured {max(in_time):,}"
-    late = [n for n in places if n > max(in_time)]
-    if late:
+    if places[-1] > max(in_time):
         index = places.index(max(in_time))
         x, y = np.log(places[index : index + 2]), np.log(times[index : index + 2])
         between = float(np.exp(np.interp(np.log(IN_TIME), y, x)))
-        words += f", about {between:,.0f} between that and {late[0]:,}"
+        words += f", about {between:,.0f} between that and {places[index + 1]:,}"
     else:
         words += f", in {duration(times[-1])}: more were not tried"
     return found(max(in_time) >= printed, words, f"{DEFAULT}, nothing drawn, mean step no longer than 1/60 s")

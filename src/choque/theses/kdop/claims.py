@@ -414,7 +414,7 @@ def volumes_agree(result: Result) -> Finding:
 )
 def pays_when_long(result: Result) -> Finding:
     """Compare in fields, without dynamics: bounds, broad phase and contacts at the largest n that all three have."""
-    words, holds = [], True
+    words, holds, sizes = [], True, set()
     cells = result.cells.where(lambda row: row.get("experiment") == FIELD and row["verdict"] in RIGHT)
     for elongation in sorted(cells.levels("elongation")) if len(cells) else ():
         some = cells.where(elongation=elongation)
@@ -424,7 +424,10 @@ def pays_when_long(result: Result) -> Finding:
         times = {volume: some.where(volume=volume, n=max(shared))[0]["median"] for volume in VOLUMES}
         fastest = min(times, key=lambda volume: float(times[volume] or np.inf))
         holds &= fastest == ("sphere" if elongation == 1 else "18-dop" if elongation >= SCALED else fastest)
+        sizes.add(max(shared))
         words.append(f"{elongation}: {fastest} at n {max(shared):,}")
     if not words:
         return not_testable("needs fields of 18-DOPs, boxes and spheres")
+    if len(sizes) > 1:
+        return not_testable(f"needs fields of the same number of bodies; in this run {', '.join(words)}")
     return found(holds, ", ".join(words), "the fastest by elongation")
