@@ -79,8 +79,8 @@ def pairs(
     ----------
     lower, upper
         (n, 2) or (n, 3) corners of axis-aligned boxes, ``lower <= upper``; float32 and float64 are used as they are,
-        lists and integers become float64. Infinite extents are legal, NaN is not. Without ``upper``, the first is all
-        there is: a table (pandas, Polars, GeoPandas, pyarrow, DuckDB, a dict), an array (n, 4) or (n, 6), lower
+        lists and integers become float64. Infinite extents are legal, NaN is not. Without ``upper``, ``lower`` holds
+        whole boxes: a table (pandas, Polars, GeoPandas, pyarrow, DuckDB, a dict), an array (n, 4) or (n, 6), lower
         corner first, or `choque.bounds.Boxes`. Tensors are read where they are.
     columns
         The 4 or 6 columns of a table that hold boxes, lower corner first; None for usual names: x_lower, …; x1, …;
@@ -89,14 +89,14 @@ def pairs(
         Keep only pairs whose intersection over union, or over the smaller box, is at least ``iou``, and return it too;
         see `choque.join`.
     method
-        One of `choque.broad.names()`; ``"auto"`` picks for you, and `explain` says what and why.
+        One of `choque.broad.names()`; ``"auto"`` picks one for you, and `explain` says which and why.
     closed
         True: boxes that touch overlap. False: they do not.
     threads
         How many threads to use; None for all. The answer is the same for any number.
     displacement
-        (n, d) or (d,): each box is swept along this vector, and pairs are those whose swept boxes overlap, so that what
-        is fast passes through nothing unseen. They contain every pair that meets on the way.
+        (n, d) or (d,): each box is swept along this vector, and pairs are those whose swept boxes overlap. They contain
+        every pair that meets on the way, however fast the boxes are.
     device
         ``"cuda"`` or ``"cuda:N"`` to use a card, with the methods ``"auto"`` and ``"sap-kdop"``. Where there is none
         the CPU serves, at full speed, and a `choque.gpu.DeviceNote` says so; the answer is the same.

@@ -14,7 +14,7 @@ class ChoqueError(Exception):
 
 
 class InvalidInput(ChoqueError, ValueError):
-    """An argument or a datum that the contract does not allow; the message names the first offender."""
+    """An argument, or a value in data, that is not allowed; the message names the first one."""
 
 
 class UnknownName(InvalidInput):
@@ -67,8 +67,8 @@ class MissingExtra(ChoqueError, ImportError):
 def require(module: str, *, extra: str | None = None, purpose: str) -> ModuleType:
     """Import the optional ``module``, or say in one sentence how to get it.
 
-    ``extra`` is that of this package which brings it, such as ``"lab"``, None if none does; ``purpose`` what needs it,
-    as it reads after "needed": ``"to draw pictures"``.
+    ``extra`` is the extra of this package that brings it, such as ``"lab"``, or None; ``purpose`` says what needs it,
+    in words that follow "needed": ``"to draw pictures"``.
     """
     try:
         return importlib.import_module(module)
@@ -79,8 +79,8 @@ def require(module: str, *, extra: str | None = None, purpose: str) -> ModuleTyp
 def check_installed(*modules: str, extra: str, purpose: str) -> None:
     """Raise what `require` raises unless all ``modules`` can be found; nothing is imported.
 
-    Every call and verb that uses an optional library after other work begins with this, so that nothing is computed
-    whose result cannot be kept or drawn.
+    Calls and verbs that need an optional library only at their end begin with this, so that no result is computed that
+    could then not be written or drawn.
     """
     for module in modules:
         if importlib.util.find_spec(module) is None:

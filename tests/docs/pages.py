@@ -24,7 +24,7 @@ SKIPPED = re.compile(r"<!-- not run: [^>]+ -->\s*$")
 class Block:
     """A block of Python, and what the block of text right after it says that it prints.
 
-    A block ``{code-block} text`` is shown and not compared: times, and choices that follow from times.
+    A block ``{code-block} text`` is shown and not compared: it holds times.
     """
 
     code: str

@@ -69,7 +69,7 @@ class Sink:
     thread_count
         How many threads run a kernel side by side.
     pair_filter
-        Drops pairs that may not be, chunk by chunk, before they take memory.
+        Drops pairs that it does not allow, chunk by chunk, before they take memory.
     keep
         False to count only: one chunk a thread is used again and again.
     max_tests

@@ -61,8 +61,8 @@ def merge(
 ) -> Merged:
     """Return clusters of boxes that show the same thing: greedy non-maximum merging.
 
-    As `suppress`, but what a kept box covers is merged into it instead of dropped, from an overlap of ``iou`` on, not
-    only above it: the rule of SAHI's ``greedy_nmm``. A box that several kept boxes cover goes to the best of them.
+    As `suppress`, but boxes that a kept box covers are merged into it, not dropped, and an overlap of exactly ``iou``
+    is enough: the rule of SAHI's ``greedy_nmm``. A box that several kept boxes cover goes to the best of them.
 
     Parameters
     ----------

@@ -218,9 +218,9 @@ class BroadPhase:
     ) -> I32:
         """Add bodies and return their new ids; an id is never used again.
 
-        The set is put together again, but not if few bodies are added again and again to one with a tree (``bvh``, and
-        ``auto``, which takes one then): from the fourth call on each costs what the bodies touch, until all get new
-        boxes.
+        The structure is built again. Not so if few bodies are added again and again to a tree (``bvh``, and ``auto``,
+        which then takes one): from the fourth call on, until all bodies get new boxes, each call only touches what is
+        near the new bodies.
         """
         self._check(bounds)
         state = self._valid()
@@ -265,10 +265,10 @@ class BroadPhase:
 
     @one_thread
     def remove(self, ids: ArrayLike) -> None:
-        """Take the bodies ``ids`` out, at the cost of what is removed: a set is put together again now and then.
+        """Remove the bodies ``ids``, at the cost of what is removed; now and then the structure is built again.
 
-        The pairs that ended cost what the bodies touched for methods that remove in place, such as ``bvh``, and one
-        pass over all pairs for others, when they are requested.
+        Methods that remove in place, such as ``bvh``, find the pairs that ended from what the bodies touched; others
+        make one pass over all pairs when `ended` is requested.
         """
         state = self._valid()
         rows = np.sort(state.rows_of(ids))
@@ -306,9 +306,9 @@ class BroadPhase:
     def query(self, other: Bounds) -> Pairs:
         """Return which volumes of ``other`` overlap which bodies: sorted (m, 2) rows of (row in other, id).
 
-        The boxes around both are compared; groups, masks and static flags play no part. Many questions are answered
-        as `choque.join` does, from the cells of the method if it has cells, else from a tree that is kept until a body
-        moves: a resting set is built once for moving ones.
+        The boxes around both are compared; groups, masks and static flags play no part. Many volumes are searched as
+        `choque.join` does, in the cells of the method if it has cells, else in a tree that is kept until a body moves:
+        a set at rest is indexed once.
         """
         from choque.broad.join import answer
 

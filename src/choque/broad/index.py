@@ -118,7 +118,7 @@ class Index(ABC):
         """Follow new boxes in these ``rows`` (k,), ascending, whose records were ``previous`` (k, 6).
 
         Return the net change of the pairs, in rows. An index that does not override it is updated instead, with a
-        copy of all records; one that does makes the cost of a move that of what moved.
+        copy of all records; override it so that a move costs only what moved.
         """
         raise NotImplementedError
 

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 class Result:
     """The samples of a run and the tables made from them.
 
-    Only right answers are in ratios, fits, curves and rankings: the times of a wrong one are worth nothing.
+    Ratios, fits, curves and rankings have right answers only: the time of a wrong one means nothing.
     """
 
     def __init__(

@@ -54,7 +54,7 @@ class ContactArrays(NamedTuple):
 class Contacts:
     """Contacts between bodies, one manifold for each pair, in the order of the pairs.
 
-    Every manifold has one point at present; ``k`` is the maximum number of points of a manifold in these arrays.
+    ``k`` is the number of points for which these arrays have room: 1 by the contact rules, 4 by ``soft-step``.
     `point` and `depth` are the first point of each manifold, which is its deepest.
 
     Attributes

@@ -368,8 +368,8 @@ class Volume:
             The fixed point [world]; default: a lattice point in the middle of this volume.
         conservative
             Instead of the voxels whose centres are in the turned volume, every voxel that may share space with it: no
-            part of the turned volume is lost, and it grows by less than a voxel. A volume without thin parts needs it
-            as well where a "no" of `collides` must hold.
+            part of the turned volume is lost, and it grows by less than a voxel. Needed wherever a "no" of `collides`
+            must be certain, also for volumes without thin parts.
         """
         motion = turning.TurnAbout(turning.rotation_matrix(rotation), self._pivot(about))
         return self._with(turning.resample(self.model, self.lattice, self.lattice, motion, conservative=conservative))

@@ -69,11 +69,11 @@ class World(Population, Queries):
 
     Notes
     -----
-    The stages of a step are bounds, broad phase, manifolds, solver, sleep and integration; by other responses bounds,
-    broad phase, narrow phase, response and integration, which is the first by shape matching. The length of a step does
-    not depend on the time that it takes, so runs repeat exactly. By ``"impulse"`` there is no friction, no resting
-    contact and no correction of positions, and bodies that move farther than their size in one step may pass through
-    each other; by ``"soft-step"`` only moving bodies may, unless one is a bullet.
+    By ``"soft-step"`` a step is bounds, broad phase, manifolds, solver, sleep and integration; by other responses
+    bounds, broad phase, narrow phase, response and integration (shape matching integrates first). The length of a step
+    does not depend on how long it takes to compute, so runs repeat exactly. By ``"impulse"`` there is no friction, no
+    resting contact and no correction of positions. Bodies that move farther than their size in a step may pass through
+    each other; by ``"soft-step"`` only two moving bodies may, and only if neither is a bullet.
 
     Examples
     --------

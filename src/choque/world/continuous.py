@@ -1,4 +1,4 @@
-"""Continuous collision: bodies that move farther than half their size in a step stop where they first touch.
+"""Continuous collision: bodies that move far for their size in a step (`FAST`) stop where they first touch.
 
 A step detects contacts at its start, so a fast body could end it behind a thin one. After the bodies have moved, the
 time of impact of the fast ones with static bodies, and of bullets with all bodies, is found by conservative
