@@ -22,6 +22,7 @@ from websockets.asyncio.client import connect
 from choque.errors import UnknownName
 from choque.studio.page import links as links_module
 from choque.studio.page import thumbnails
+from choque.studio.page import world as world_module
 from choque.studio.page.boxes import BoxesView
 from choque.studio.page.entries import ENTRIES
 from choque.studio.page.links import LINK_PATH, MAX_FILE_BYTES
@@ -86,9 +87,22 @@ def test_a_moment_of_an_address_is_gone_to(studio: Studio) -> None:
     assert view.run.world.hash() == ahead
     studio.ask(view.tick)
     assert "#t=0.500" in view.timeline._marks.content
-    for wrong in (-1, "soon", 1e400):
+    for wrong in (-1, "soon", 1e400, 10**400):
         say(studio, {"t": wrong})
     assert view.run.world.time == pytest.approx(0.5)
+    assert all("must be a number of seconds" in sentence for sentence in studio.said)  # type: ignore[attr-defined]
+
+
+def test_a_moment_that_is_too_far_is_said(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world_module, "MAX_AHEAD", 30)
+    world = World("brute")
+    world.add_spheres([0, 5, 0])
+    studio.open(WorldView(world))
+    say(studio, {"t": 0.5})
+    assert studio.said == []  # type: ignore[attr-defined]
+    say(studio, {"t": 7.0})
+    until(lambda: studio.said, "the notification")  # type: ignore[attr-defined]
+    assert studio.said == ["The run is at 1 s, after 30 steps; press Play to go on to 7 s."]  # type: ignore[attr-defined]
 
 
 def test_an_address_opens_what_the_chooser_lists_and_no_file(studio: Studio, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import re
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,7 +132,7 @@ class Links:
                 self._studio.opened = kind, name
         if "t" in words and self._studio.view is not None:
             moment = words["t"]
-            if not isinstance(moment, int | float) or not math.isfinite(moment) or moment < 0:
+            if not isinstance(moment, int | float) or not 0 <= moment <= sys.float_info.max:
                 raise InvalidInput(f"The moment is {moment!r}; it must be a number of seconds from 0 on.")
             self._studio.view.seek_time(float(moment))
 

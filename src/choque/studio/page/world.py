@@ -161,6 +161,7 @@ class WorldView(BodiesView):
         bodies = self.run.world.bodies
         if self._cast is None or self._cast[0] is not bodies.ids:
             self._cast = bodies.ids, BodyTable.of(bodies)
+            self._version += 1  # bodies came or went; a program may have changed the world beside the page
         return self._cast[1]
 
     def poses(self) -> Poses:
@@ -179,6 +180,7 @@ class WorldView(BodiesView):
 
     def look(self) -> Findings:
         """Return what the current methods find in the current state."""
+        self.cast()
         world = self.run.world
         key = (world, world.frame, self._version)
         if self._findings is None or self._findings[0] != key:
@@ -240,11 +242,14 @@ class WorldView(BodiesView):
             self.seek(frame)
             return
         self.seek(self.history.last)
+        run, steps = self.run, 0
         with self.page.working(self._status, f"Going to {seconds:g} s"):
-            for _ in range(MAX_AHEAD):
-                if self.run.finished or self.run.world.time + 0.5 * self.run.dt >= seconds:
-                    break
+            while not run.finished and run.time + 0.5 * run.dt < seconds and steps < MAX_AHEAD:
                 self._make_step()
+                steps += 1
+        if not run.finished and run.time + 0.5 * run.dt < seconds:
+            sentence = f"The run is at {run.time:g} s, after {steps:,} steps; press Play to go on to {seconds:g} s."
+            self.page.notify("Not there yet", sentence)
         self.is_stale = True
 
     def toggle_slow_motion(self) -> None:
