@@ -116,7 +116,9 @@ def test_an_address_opens_what_the_chooser_lists_and_no_file(studio: Studio, tmp
     for name in (f"scene/{secret}", "scene/../../secret", "nothing/cradle", "scene/"):
         say(studio, {"open": name})
     assert studio.view is before
-    assert len(studio.said) == 4  # type: ignore[attr-defined]
+    say(studio, {"open": "scene/cradel"})
+    assert len(studio.said) == 5  # type: ignore[attr-defined]
+    assert "'scene/cradel'. Did you mean 'scene/cradle'? The nearest of" in studio.said[-1]  # type: ignore[attr-defined]
 
 
 def test_a_dropped_file_is_opened(studio: Studio) -> None:
@@ -178,7 +180,7 @@ def test_thumbnails_show_what_they_name(studio: Studio, monkeypatch: pytest.Monk
         assert image.std() > 5.0
         coming = pixels(thumbnail(f"thumbnails/{path}"))  # with the package: what is drawn today, but for packing
         assert np.abs(coming.astype(int) - image).mean() < 12.0, "run docs/images/thumbnails.py"
-    with pytest.raises(UnknownName):
+    with pytest.raises(UnknownName, match=r"called 'scene/\.\./\.\./secret'.* The nearest of"):
         thumbnail("thumbnails/scene/../../secret")
     monkeypatch.setattr(thumbnails, "shipped", dict)
     monkeypatch.setattr(thumbnails, "drawn", lambda kind, name: f"{kind}/{name}".encode())
