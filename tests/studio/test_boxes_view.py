@@ -66,6 +66,11 @@ def test_files_and_generators_of_boxes_can_be_viewed(tmp_path: Path) -> None:
     assert kind_of_things([str(path)]) == "boxes"
 
 
+def test_a_number_of_boxes_that_is_none_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="'uniform:1e4'; write the number of boxes as in uniform:1000"):
+        find_view(["uniform:1e4"])
+
+
 def test_two_volumes_are_shown_and_other_things_are_refused() -> None:
     ball = choque.Volume.read("screw:16")
     assert isinstance(view_of(ball, ball), VolumeView)

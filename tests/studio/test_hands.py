@@ -168,6 +168,46 @@ def test_gravity_wakes_what_sleeps_and_brings_friction_and_rest(shared_studio: S
     shared_studio.open(None)
 
 
+def test_controls_show_what_the_world_has_in_the_frame_that_is_shown(shared_studio: Studio, view: WorldView) -> None:
+    def shown() -> tuple[str, list[float]]:
+        return view._choices["broad"].value, [slider.value for slider in view.hands._sliders]
+
+    first = shown()
+    assert first == ("brute", [9.81, 0.6, 0.0])
+    for change in (view.step, lambda: view.switch(broad="grid"), lambda: view.hands.set_gravity(3.0)):
+        shared_studio.ask(change)
+    for change in (lambda: view.hands.set_friction(1.0), lambda: view.hands.set_restitution(0.25), view.step):
+        shared_studio.ask(change)
+    shared_studio.ask(lambda: view.seek(0))
+    assert shown() == first
+    shared_studio.ask(view.step)  # the frame of the changes
+    assert shown() == ("grid", [3.0, 1.0, 0.25])
+    shared_studio.ask(view.reset)
+    assert shown() == first
+
+
+def test_frames_that_are_made_again_are_plotted_and_counted_once(shared_studio: Studio) -> None:
+    world = World("brute", gravity=(0, -9.81, 0))
+    world.add_spheres([[0, 0.52, 0]], 0.5)
+    world.add_ground()
+    view = WorldView(world)
+    shared_studio.open(view)
+
+    def forward() -> tuple[list[float], int, list[int]]:
+        while view.run.world.frame < 30:
+            view.step()
+        return [frame for frame, _ in view.plots.values], view.events.began_count, [e.frame for e in view.events.latest]
+
+    first = shared_studio.ask(forward)
+    assert first[0] == list(range(1, 31))
+    assert first[1] >= 1
+    shared_studio.ask(lambda: view.seek(2))
+    assert shared_studio.ask(forward) == first
+    shared_studio.ask(lambda: view.plots.choose("momentum"))
+    assert view.plots._chosen.title == "momentum"
+    shared_studio.open(None)
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_is_a_number_with_and_without_a_selected_body(name: str) -> None:
     world = two_balls()

@@ -22,6 +22,7 @@ from websockets.asyncio.client import connect
 from choque.errors import UnknownName
 from choque.studio.page import links as links_module
 from choque.studio.page import thumbnails
+from choque.studio.page import world as world_module
 from choque.studio.page.boxes import BoxesView
 from choque.studio.page.entries import ENTRIES
 from choque.studio.page.links import LINK_PATH, MAX_FILE_BYTES
@@ -86,9 +87,22 @@ def test_a_moment_of_an_address_is_gone_to(studio: Studio) -> None:
     assert view.run.world.hash() == ahead
     studio.ask(view.tick)
     assert "#t=0.500" in view.timeline._marks.content
-    for wrong in (-1, "soon", 1e400):
+    for wrong in (-1, "soon", 1e400, 10**400):
         say(studio, {"t": wrong})
     assert view.run.world.time == pytest.approx(0.5)
+    assert all("must be a number of seconds" in sentence for sentence in studio.said)  # type: ignore[attr-defined]
+
+
+def test_a_moment_that_is_too_far_is_said(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world_module, "MAX_AHEAD", 30)
+    world = World("brute")
+    world.add_spheres([0, 5, 0])
+    studio.open(WorldView(world))
+    say(studio, {"t": 0.5})
+    assert studio.said == []  # type: ignore[attr-defined]
+    say(studio, {"t": 7.0})
+    until(lambda: studio.said, "the notification")  # type: ignore[attr-defined]
+    assert studio.said == ["The run is at 1 s, after 30 steps; press Play to go on to 7 s."]  # type: ignore[attr-defined]
 
 
 def test_an_address_opens_what_the_chooser_lists_and_no_file(studio: Studio, tmp_path: Path) -> None:
@@ -102,7 +116,9 @@ def test_an_address_opens_what_the_chooser_lists_and_no_file(studio: Studio, tmp
     for name in (f"scene/{secret}", "scene/../../secret", "nothing/cradle", "scene/"):
         say(studio, {"open": name})
     assert studio.view is before
-    assert len(studio.said) == 4  # type: ignore[attr-defined]
+    say(studio, {"open": "scene/cradel"})
+    assert len(studio.said) == 5  # type: ignore[attr-defined]
+    assert "'scene/cradel'. Did you mean 'scene/cradle'? The nearest of" in studio.said[-1]  # type: ignore[attr-defined]
 
 
 def test_a_dropped_file_is_opened(studio: Studio) -> None:
@@ -164,7 +180,7 @@ def test_thumbnails_show_what_they_name(studio: Studio, monkeypatch: pytest.Monk
         assert image.std() > 5.0
         coming = pixels(thumbnail(f"thumbnails/{path}"))  # with the package: what is drawn today, but for packing
         assert np.abs(coming.astype(int) - image).mean() < 12.0, "run docs/images/thumbnails.py"
-    with pytest.raises(UnknownName):
+    with pytest.raises(UnknownName, match=r"called 'scene/\.\./\.\./secret'.* The nearest of"):
         thumbnail("thumbnails/scene/../../secret")
     monkeypatch.setattr(thumbnails, "shipped", dict)
     monkeypatch.setattr(thumbnails, "drawn", lambda kind, name: f"{kind}/{name}".encode())

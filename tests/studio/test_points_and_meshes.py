@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,6 +59,22 @@ def test_members_light_up_and_follow_the_areas(studio: Studio) -> None:
     assert len(studio.ask(view.lines)[1].ends) == len(areas.members(1)) == 1
 
 
+@pytest.mark.parametrize("shape", ["sphere", "box"])
+def test_a_selected_body_is_found_by_its_id_after_others_were_removed(studio: Studio, shape: Any) -> None:
+    areas = choque.interest.Areas([[0, 0], [1, 0], [5, 0], [6, 0]], radius=[2.0, None, 2.0, None], shape=shape)
+    view = view_of(areas)
+    assert isinstance(view, CrowdView)
+    studio.open(view)
+    studio.ask(lambda: areas.remove([0]))
+    studio.ask(view.tick)
+    studio.ask(lambda: view.pick(1))  # the second of those that are left
+    assert "<b>Body 2</b>: 1 members: 3" in studio.ask(view.status)
+    assert len(studio.ask(view.lines)[1].ends) == 1
+    studio.ask(view.toggle_area)
+    assert areas.owners.tolist() == []
+    assert [len(lines.ends) for lines in studio.ask(view.lines)] == [0, 0]
+
+
 def test_a_crowd_walks_when_it_is_played(studio: Studio) -> None:
     view = find_view(["crowd:50"], parameters={"owners": 3})
     assert isinstance(view, CrowdView)
@@ -93,6 +110,21 @@ def test_bonds_through_the_border_of_a_cell_are_drawn_in_halves(studio: Studio) 
     studio.ask(lambda: neighbors.update([[0.5, 5, 5], [5.0, 5, 5], [6.0, 5, 5]], [10.0, 10, 10]))
     studio.ask(view.tick)
     assert len(view.cast()) == 3
+
+
+def test_half_lists_and_lists_without_points_are_shown(studio: Studio) -> None:
+    neighbors = choque.Neighbors(1.5, full=False)
+    neighbors.update([[0, 0, 0], [1, 0, 0], [2, 0, 0]])
+    view = view_of(neighbors)
+    assert isinstance(view, NeighborsView)
+    studio.open(view)
+    studio.ask(lambda: view.pick(2))
+    assert "1.33 neighbours each" in view.status()
+    assert "<b>Point 2</b>: 1 neighbours: 1" in view.status()
+    assert len(studio.ask(view.lines)[0].ends) == 2
+    studio.ask(lambda: neighbors.update(np.empty((0, 3))))
+    studio.ask(view.tick)
+    assert "0 points" in view._status.content
 
 
 def test_atoms_of_a_file_have_bonds_of_about_their_spacing(tmp_path: Path) -> None:

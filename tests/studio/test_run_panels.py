@@ -20,7 +20,7 @@ def test_one_slow_step_does_not_change_the_median() -> None:
     assert recent.median == np.median(values[-MEDIAN_OF:])
 
 
-@pytest.mark.parametrize("stages", [STAGES, SOLVER_STAGES])
+@pytest.mark.parametrize("stages", [STAGES, SOLVER_STAGES, ("bounds", "broad", "of another package", "integrate")])
 def test_a_flame_stacks_the_stages_of_the_latest_steps(stages: tuple[str, ...]) -> None:
     times = np.random.default_rng(0).uniform(0.1, 2.0, (3 * COLUMNS, len(stages)))
     times[-5] *= 1000  # a step that compiles is cut off and does not flatten the others

@@ -15,6 +15,7 @@ from choque import broad, scene
 from choque.errors import InvalidInput
 from choque.record import Recorder, Recording
 from choque.record import open as open_frames
+from choque.studio.page.document import page
 from choque.studio.page.recording import RecordingView
 from choque.studio.page.stage import FRAMES_A_SECOND
 from choque.studio.page.studio import Studio
@@ -198,6 +199,31 @@ def test_a_body_is_selected_by_a_ray_or_its_id(studio: Studio, world_view: World
         studio.ask(lambda: world_view.pick(9999))
     studio.ask(lambda: world_view.pick(None))
     assert world_view.picked is None
+
+
+def test_bodies_that_a_program_removes_beside_the_page_are_no_longer_looked_for(studio: Studio) -> None:
+    world = World()
+    world.add_spheres([[0, 0, 0], [3, 0, 0], [6, 0, 0]])
+    view = WorldView(world)
+    studio.open(view)
+    studio.ask(lambda: view.pick(2))
+    studio.ask(lambda: world.remove([2]))
+    studio.ask(view.present)
+    assert len(view.look().bodies) == len(view.cast()) == 2
+    assert "Click a body" in view._about_picked()
+    studio.ask(lambda: world.remove([0, 1]))
+    with pytest.raises(InvalidInput, match=r"There is no body 1; there are no bodies\."):
+        studio.ask(lambda: view.pick(1))
+
+
+@pytest.mark.parametrize("place", [np.nan, 1e300])
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+def test_a_body_that_cannot_be_drawn_is_named(tmp_path: Path, place: float) -> None:
+    world = World()
+    world.add_spheres([[0, 0, 0], [3, 0, 0]])
+    world.bodies.position[1, 0] = place
+    with pytest.raises(InvalidInput, match=r"Body 1 is at (nan|inf), 0\.000, 0\.000; a picture needs finite"):
+        page(world, path=tmp_path / "world.html")
 
 
 def test_only_active_overlays_have_notes(studio: Studio, world_view: WorldView) -> None:

@@ -18,13 +18,12 @@ def find_boxes(word: str | os.PathLike[str], *, frame: int = 0, **parameters: An
     ``parameters`` are those of a generator; not accepted for files.
     """
     word = os.fspath(word)
-    name, _, number = word.partition(":")
+    name, colon, number = word.partition(":")
     if name in box_scene.GENERATORS and not Path(word).exists():
-        given = {
-            "n": int(number) if number.isdecimal() else box_scene.GENERATORS.usual_count(name),
-            "frames": frame + 1,
-            **parameters,
-        }
+        if colon and not number.isdecimal():
+            raise InvalidInput(f"The scene is {word!r}; write the number of boxes as in uniform:1000.")
+        count = int(number) if colon else box_scene.GENERATORS.usual_count(name)
+        given = {"n": count, "frames": frame + 1, **parameters}
         return box_scene.generate(name, given.pop("n"), **given)
     if parameters:
         raise InvalidInput(f"{', '.join(parameters)} was given with {word!r}, which is not a generator of boxes.")

@@ -42,7 +42,7 @@ class NeighborsView(PointsView):
     ----------
     neighbors
         Shown as they are at each moment, not copied: a program may move the points with `Studio.ask`. Another cut-off,
-        chosen on the page, makes a list of the page's own.
+        chosen on the page, makes a list of the page's own; so does a list with ``full=False``.
     motion
         Moves the points of ``neighbors`` by some seconds; None for points that something else moves.
     """
@@ -55,6 +55,8 @@ class NeighborsView(PointsView):
         super().__init__(motion)
         self.neighbors, self.title = neighbors, title
         self.cutoff = neighbors.cutoff
+        i, j = neighbors.find("ij")
+        self._is_half = bool((i < j).any()) and not bool((i > j).any())  # each pair is at one of its points only
         self._own: Neighbors | None = None
 
     # Content
@@ -80,7 +82,7 @@ class NeighborsView(PointsView):
     @property
     def shown(self) -> Neighbors:
         """The neighbours by the cut-off of the page."""
-        if self.cutoff == self.neighbors.cutoff:
+        if self.cutoff == self.neighbors.cutoff and not self._is_half:
             return self.neighbors
         if self._own is None or self._own.cutoff != self.cutoff:
             self._own = Neighbors(self.cutoff, skin=0.1 * self.cutoff)
@@ -152,7 +154,7 @@ class NeighborsView(PointsView):
 
     def _colors(self, findings: Findings) -> Colors:  # noqa: ARG002
         count = np.diff(self.shown.offsets)
-        usual = int(np.bincount(count).argmax())
+        usual = int(np.bincount(count, minlength=1).argmax())
         share = np.clip(0.8 * np.abs(count - usual), 0.0, 1.0)
         color = blended(np.tile(np.array(FREE, np.uint8), (len(count), 1)), GLOW, share)
         if self.picked is not None:

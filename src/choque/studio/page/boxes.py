@@ -84,8 +84,12 @@ class BoxesView(BodiesView):
         method: str = "auto",
     ) -> None:
         boxes = choque.bounds.Boxes(lower, upper)
-        if not len(boxes) or not (np.isfinite(boxes.lower).all() and np.isfinite(boxes.upper).all()):
-            raise InvalidInput(f"{len(boxes):,} boxes were given to show; give at least one, all of finite size.")
+        endless = int((~np.isfinite(boxes.lower) | ~np.isfinite(boxes.upper)).any(axis=1).sum())
+        if not len(boxes) or endless:
+            raise InvalidInput(
+                f"{len(boxes):,} boxes were given to show, {endless:,} of them infinite; give at least one, all of "
+                "finite size."
+            )
         self.title = title
         self._pairs = choque.pairs(boxes.lower, boxes.upper) if pairs is None else pairs
         self._world = _solids(boxes.lower.astype(np.float64), boxes.upper.astype(np.float64))

@@ -95,17 +95,20 @@ class CrowdView(PointsView):
             f"Latest change: {len(areas.entered):,} entered, {len(areas.left):,} left",
             f"{counted(areas.counters.events, 'search', 'searches')} of the lists so far",
         ]
-        if self.picked is not None:
-            members = areas.members(int(self.picked))
+        if (body := self._picked_id) is not None:
+            members = areas.members(body)
             named = ", ".join(map(str, members[:MAX_LISTED].tolist())) or "none"
             more = f" and {len(members) - MAX_LISTED:,} more" if len(members) > MAX_LISTED else ""
-            owns = int(self.picked) in areas.owners
-            lines.append(
-                f"<b>Body {self.picked}</b>: " + (f"{len(members):,} members: {named}{more}" if owns else "no area")
-            )
+            about = f"{len(members):,} members: {named}{more}" if body in areas.owners else "no area"
+            lines.append(f"<b>Body {body}</b>: {about}")
         else:
             lines.append("Click a body to see its members.")
         return "<br>".join(lines)
+
+    @property
+    def _picked_id(self) -> int | None:
+        """The id of the selected body among the areas; what is drawn has rows."""
+        return None if self.picked is None else int(self.areas.ids[self.picked])
 
     def add_controls(self) -> None:
         """Add the radius of the areas, and a button that gives the selected body an area."""
@@ -120,10 +123,10 @@ class CrowdView(PointsView):
 
     def toggle_area(self) -> None:
         """Give the selected body an area, or take it away."""
-        if self.picked is None:
+        body = self._picked_id
+        if body is None:
             raise InvalidInput("No body is selected; click one first.")
-        has_area = self.picked in self.areas.owners
-        self.areas.resize([self.picked], [None] if has_area else self._radius)
+        self.areas.resize([body], [None] if body in self.areas.owners else self._radius)
 
     def lines(self) -> list[Lines]:
         """Return the outlines of the areas, and lines from the selected owner to its members."""
@@ -145,17 +148,17 @@ class CrowdView(PointsView):
             angle = 2.0 * np.pi * np.arange(2 * CIRCLE + 1) / (2 * CIRCLE)
             outline = np.column_stack((np.cos(angle), np.sin(angle)))
         flat = center[:, np.newaxis] + radius[:, np.newaxis, np.newaxis] * outline
-        turned = in_space(flat.reshape(-1, 2)).reshape(len(rows), -1, 3)
+        turned = in_space(flat.reshape(-1, 2)).reshape(*flat.shape[:2], 3)
         turned[:, :, 1] = self._feet
         return np.stack((turned[:, :-1], turned[:, 1:]), axis=2).reshape(-1, 2, 3).astype(np.float32)
 
     def _rays(self) -> Segments:
-        if self.picked is None or self.picked not in self.areas.owners:
+        areas, body = self.areas, self._picked_id
+        if body is None or body not in areas.owners:
             return NO_SEGMENTS
-        areas = self.areas
         place = in_space(areas.position)
-        members = np.searchsorted(areas.ids, areas.members(int(self.picked))[:MAX_MEMBERS])
-        start = np.broadcast_to(place[np.searchsorted(areas.ids, self.picked)], (len(members), 3))
+        members = np.searchsorted(areas.ids, areas.members(body)[:MAX_MEMBERS])
+        start = np.broadcast_to(place[self.picked], (len(members), 3))
         return np.stack((start, place[members]), axis=1).astype(np.float32)
 
     def _colors(self, findings: Findings) -> Colors:  # noqa: ARG002
@@ -170,7 +173,7 @@ class CrowdView(PointsView):
         if len(areas.owners) < len(areas):
             color[np.searchsorted(areas.ids, areas.owners)] = OWNER
         if self.picked is not None:
-            color[np.searchsorted(areas.ids, self.picked)] = PICKED
+            color[self.picked] = PICKED
         return color
 
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from choque.volumes import Volume
 
 
+MAX_QUOTED = 80
+"""Maximum length of a refused word in a message."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """A kind of thing that the studio shows."""
@@ -175,6 +179,15 @@ def entry_of(things: Sequence[str], study: str | None = None) -> str | None:
         if first in each.things():
             return name
     return None
+
+
+def in_chooser(word: str) -> tuple[str, str]:
+    """Return the entry and the name of a word such as ``scene/bowling``, if the chooser lists it."""
+    kind, _, name = word.partition("/")
+    if kind not in ENTRIES or name not in ENTRIES.find(kind).things():
+        listed = [f"{each}/{thing}" for each in ENTRIES for thing in ENTRIES.find(each).things()]
+        raise UnknownName("thing in the chooser", word[:MAX_QUOTED], listed, "choque view")
+    return kind, name
 
 
 def _unknown(things: Sequence[str]) -> NoReturn:

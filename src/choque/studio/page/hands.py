@@ -59,28 +59,33 @@ class Hands:
 
     def add_first_controls(self) -> None:
         """Add what belongs beside the play button: throwing, shooting, gravity."""
-        page, bodies = self._view.page, self._view.run.world.bodies
-        moving = ~bodies.static
+        page, now = self._view.page, _settings(self._view.run.world.bodies)
         page.text("**Drag a body to throw it.** Drag beside the bodies to turn the camera.")
         page.button("Shoot a ball (B)", self.shoot, is_main=True, hint="From the camera to what it looks at.")
-        down = float(np.median(-bodies.acceleration[moving, 1])) if moving.any() else 0.0
-        page.slider("Gravity", 0.0, 25.0, 0.1, _within(down, 25.0), self.set_gravity)
+        self._sliders = [page.slider("Gravity", 0.0, 25.0, 0.1, now[0], self.set_gravity)]
 
     def add_folder(self) -> None:
         """Add the other controls, in a folder, and the keys."""
-        page, now, bodies = self._view.page, self._view.run, self._view.run.world.bodies
+        page, run = self._view.page, self._view.run
+        _, friction, restitution = _settings(run.world.bodies)
         with page.folder("Bodies"):
             self._check = page.checkbox("Drag bodies (H)", self.is_grabbing, self.set_grabbing)
             page.slider("Speed of a ball", 1.0, 100.0, 1.0, self.speed, self._set_speed)
             page.choice("Shape", SHAPES, self.shape, self._set_shape, hint="Of a body that is added.")
             page.buttons("Bodies", ("Add", "Remove"), lambda word: self.add() if word == "Add" else self.remove())
-            page.slider("Friction", 0.0, 2.0, 0.05, _within(_middle(bodies.friction), 2.0), self.set_friction)
-            rebound = _within(_middle(bodies.restitution), 1.0)
-            page.slider("Restitution", 0.0, 1.0, 0.05, rebound, self.set_restitution)
-            page.slider("Steps a second", 15.0, 480.0, 15.0, _within(1 / now.dt, 480.0, 15.0), self.set_rate)
+            self._sliders += [
+                page.slider("Friction", 0.0, 2.0, 0.05, friction, self.set_friction),
+                page.slider("Restitution", 0.0, 1.0, 0.05, restitution, self.set_restitution),
+            ]
+            page.slider("Steps a second", 15.0, 480.0, 15.0, _within(1 / run.dt, 480.0, 15.0), self.set_rate)
         page.key("H", "Drag bodies or turn the camera", self.toggle_grabbing)
         page.key("B", "Shoot a ball", self.shoot)
         page.key("delete", "Remove the selected body", self.remove)
+
+    def show_settings(self) -> None:
+        """Show the gravity, the friction and the restitution that the world has now."""
+        for slider, value in zip(self._sliders, _settings(self._view.run.world.bodies), strict=True):
+            slider.value = value
 
     def attach(self, parts: list[tuple[Part, Any]]) -> None:
         """Let the moving bodies of these parts be dragged, or stop it."""
@@ -255,6 +260,12 @@ class Hands:
 
     def _set_shape(self, value: str) -> None:
         self.shape = value
+
+
+def _settings(bodies: Bodies) -> tuple[float, float, float]:
+    """Return the gravity, the friction and the restitution of most bodies, in the ranges of their sliders."""
+    gravity = _within(_middle(-bodies.acceleration[~bodies.static, 1]), 25.0)
+    return gravity, _within(_middle(bodies.friction), 2.0), _within(_middle(bodies.restitution), 1.0)
 
 
 def _row(bodies: Bodies, identity: int) -> int | None:

@@ -65,11 +65,11 @@ class History:
         self._actions = {at: done for at, done in self._actions.items() if at <= frame}
         self._actions.setdefault(frame, []).append(change)
 
-    def step(self) -> None:
-        """Make one step of the run; if the run was in the next frame before, what was done there is done again."""
+    def step(self) -> bool:
+        """Make one step of the run; return whether the run was in the next frame before and changes are made again."""
         self.run.step()
         self._note()
-        self._redo(self.run.world)
+        return self._redo(self.run.world)
 
     def seek(self, frame: int) -> None:
         """Return to a frame between the first and the last one, with what was done in it."""
@@ -90,10 +90,12 @@ class History:
         found = int(np.searchsorted(reached, time - half))
         return self.first + found if found < len(reached) else None
 
-    def _redo(self, world: World) -> None:
-        """Do the actions of the present frame again: kept states are from before them."""
-        for change in self._actions.get(world.frame, ()):
+    def _redo(self, world: World) -> bool:
+        """Do the actions of the present frame again, if there are any: kept states are from before them."""
+        changes = self._actions.get(world.frame, ())
+        for change in changes:
             change(world)
+        return bool(changes)
 
     def _note(self) -> None:
         world = self.run.world

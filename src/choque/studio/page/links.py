@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import re
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from choque.errors import ChoqueError, InvalidInput, UnknownName
+from choque.errors import ChoqueError, InvalidInput
 from choque.files.source import lower_suffix
-from choque.studio.page.entries import ENTRIES, find_view, view_of
+from choque.studio.page.entries import ENTRIES, find_view, in_chooser, view_of
 
 if TYPE_CHECKING:
     from choque.studio.page.server import Studio
@@ -124,15 +124,13 @@ class Links:
     def follow(self, words: dict[str, Any]) -> None:
         """Open what an address names, unless it is shown already, and go to its moment."""
         if "open" in words:
-            kind, _, name = str(words["open"]).partition("/")
-            if kind not in ENTRIES or name not in ENTRIES.find(kind).things():
-                raise UnknownName("thing of the chooser", f"{kind}/{name}"[:80], [])
+            kind, name = in_chooser(str(words["open"]))
             if self._studio.view is None or self._studio.opened != (kind, name):
                 self._studio.show(ENTRIES.find(kind).open([name], {}))
                 self._studio.opened = kind, name
         if "t" in words and self._studio.view is not None:
             moment = words["t"]
-            if not isinstance(moment, int | float) or not math.isfinite(moment) or moment < 0:
+            if not isinstance(moment, int | float) or not 0 <= moment <= sys.float_info.max:
                 raise InvalidInput(f"The moment is {moment!r}; it must be a number of seconds from 0 on.")
             self._studio.view.seek_time(float(moment))
 

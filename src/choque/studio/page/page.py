@@ -46,16 +46,17 @@ KEY_WORDS = {
     "home": "Home",
     "end": "End",
     "escape": "Esc",
+    "delete": "Delete",
     "pageup": "Page up",
     "pagedown": "Page down",
 }
 """Names of keys on the page; letters are not changed."""
 
 CAMERA_KEYS = (
-    ("Drag", "rotate the camera, beside the bodies; right button: pan; wheel: zoom"),
-    ("W A S D", "move forward, left, back, right"),
-    ("Q E", "move down, up"),
-    ("Click", "select a body and show its state"),
+    ("Drag", "Rotate the camera, beside the bodies; right button: pan; wheel: zoom"),
+    ("W A S D", "Move forward, left, back, right"),
+    ("Q E", "Move down, up"),
+    ("Click", "Select a body and show its state"),
 )
 """The mouse and the keys of viser, in every view with a scene."""
 

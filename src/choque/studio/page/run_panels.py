@@ -63,6 +63,9 @@ STAGE_COLORS = {
     "sleep": "#c58cff",
     "integrate": "#7bd88f",
 }
+OTHER_STAGE = "#c9b458"
+"""Colour of stages that another response names."""
+
 COUNT_COLORS = ("#4aa8ff", "#c58cff", "#ff6b6b")
 MEASURE_COLORS = ("#ffb03b",)
 HEIGHT = 170
@@ -99,7 +102,7 @@ def _columns() -> dict[str, Measure]:
 
 
 MEASURES: dict[str, Measure] = {
-    "energy": lambda world, _: world.energy(),
+    "kinetic energy": lambda world, _: world.energy(),
     "momentum": lambda world, _: float(np.linalg.norm(world.momentum())),
     "angular momentum": lambda world, _: float(np.linalg.norm(world.angular_momentum())),
     "greatest speed": lambda world, _: float(np.linalg.norm(world.bodies.velocity, axis=1).max(initial=0.0)),
@@ -125,25 +128,29 @@ class RunPlots:
         labels = ("candidate pairs", "bounds tests", "contacts")
         self._counts = _plot(page, "Pairs, tests, contacts", labels, COUNT_COLORS)
         page.choice("Plot", list(MEASURES), self.measure, self.choose)
-        self._chosen = _plot(page, "", ("value",), MEASURE_COLORS, has_legend=False)
+        self._chosen = _plot(page, self.measure, ("value",), MEASURE_COLORS, has_legend=False)
 
     def choose(self, name: str) -> None:
         """Plot another measure."""
-        self.measure = name
+        self.measure = self._chosen.title = name
         self.values.clear()
 
     def add(self, world: World, report: StepReport, picked: int | None, touching: int) -> None:
         """Add the report of a step, the measure after it, and the number of bodies in contact, sleepers included.
 
-        A step in which all bodies sleep computes nothing, so that it is not plotted.
+        A step in which all bodies sleep computes nothing, so that it is not plotted. After a way back, the frames that
+        are made again replace those of before.
         """
+        for kept in (self.values, self._reports):
+            while kept and kept[-1][0] >= report.frame:
+                kept.pop()
         self.values.append((report.frame, MEASURES[self.measure](world, picked)))
         if report.total_seconds:
             if self._stages != tuple(report.seconds):  # another response
                 self._reports.clear()
                 self._stages = tuple(report.seconds)
-            count = report.counters
-            self._work = f"<br>{count['manifolds']:,} manifolds, {count['recycled']:,} recycled" if count else ""
+            work = ", ".join(f"{escape(name)} {number:,}" for name, number in report.counters.items())
+            self._work = f"<br>{work}" if work else ""
             times = (1e3 * seconds for seconds in report.seconds.values())
             self._reports.append((report.frame, *times, report.pairs, cost_of(report).bounding_tests, touching))
 
@@ -187,17 +194,17 @@ def flame(frames: NDArray[np.float64], stages: Sequence[str], milliseconds: NDAr
         f'<path fill="{color}" d="'
         + "".join(f"M{x} {low:.1f}h.9V{high:.1f}h-.9z" for x, (low, high) in enumerate(places[:, k : k + 2].tolist()))
         + '"/>'
-        for k, color in enumerate(STAGE_COLORS[stage] for stage in stages)
+        for k, color in enumerate(STAGE_COLORS.get(stage, OTHER_STAGE) for stage in stages)
     )
     hints = "".join(
         f'<rect x="{x}" width="1" height="{FLAME_HEIGHT}" fill="transparent"><title>frame {frame:.0f}: {whole:.2f} ms; '
-        + ", ".join(f"{stage} {time:.2f}" for stage, time in zip(stages, row, strict=True))
+        + ", ".join(f"{escape(stage)} {time:.2f}" for stage, time in zip(stages, row, strict=True))
         + "</title></rect>"
         for x, (frame, whole, row) in enumerate(zip(frames.tolist(), total.tolist(), times.tolist(), strict=True))
     )
     middle = np.median(milliseconds[-MEDIAN_OF:], axis=0)
     words = ", ".join(
-        f'<span style="color:{STAGE_COLORS[stage]}">{stage}</span> {time:.2f}'
+        f'<span style="color:{STAGE_COLORS.get(stage, OTHER_STAGE)}">{escape(stage)}</span> {time:.2f}'
         for stage, time in zip(stages, middle.tolist(), strict=True)
     )
     return (
@@ -242,21 +249,34 @@ class ContactEvent(NamedTuple):
 class EventLog:
     """The contacts of a world that began or ended, frame by frame.
 
-    Sleeping bodies, whose contacts a step does not find again, keep those that they had.
+    Sleeping bodies, whose contacts a step does not find again, keep those that they had. After a way back, the frames
+    that are made again replace those of before.
     """
 
     def __init__(self) -> None:
-        self._pairs: Pairs = no_pairs()
-        self.latest: deque[ContactEvent] = deque(maxlen=KEPT_EVENTS)
-        self.began_count = self.ended_count = 0
+        self.clear()
+
+    @property
+    def began_count(self) -> int:
+        """How many contacts began."""
+        return self._totals[-1][1]
+
+    @property
+    def ended_count(self) -> int:
+        """How many contacts ended."""
+        return self._totals[-1][2]
 
     def add(self, world: World, report: StepReport) -> int:
         """Compare the contacts of the latest step with those of the step before; return how many began."""
         change = difference(self._pairs, world.contacts().pairs)
         change = Change(change.began, change.ended[~_sleep(world, change.ended)])
         self._pairs = apply_change(self._pairs, change)
-        self.began_count += len(change.began)
-        self.ended_count += len(change.ended)
+        while self._totals[-1][0] >= report.frame:
+            self._totals.pop()
+        while self.latest and self.latest[-1].frame >= report.frame:
+            self.latest.pop()
+        _, began_count, ended_count = self._totals[-1]
+        self._totals.append((report.frame, began_count + len(change.began), ended_count + len(change.ended)))
         for began, pairs in ((False, change.ended), (True, change.began)):
             for first, second in pairs[:MAX_EVENTS_A_FRAME].tolist():
                 self.latest.append(ContactEvent(world.time, report.frame, began, first, second))
@@ -273,9 +293,9 @@ class EventLog:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._pairs = no_pairs()
-        self.latest.clear()
-        self.began_count = self.ended_count = 0
+        self._pairs: Pairs = no_pairs()
+        self.latest: deque[ContactEvent] = deque(maxlen=KEPT_EVENTS)
+        self._totals = [(-1, 0, 0)]  # frames, and how many contacts began and ended until then
 
     def html(self) -> str:
         """Return a table of the latest events, the newest first."""

@@ -130,6 +130,12 @@ class BodiesView(View):
 
     def set_up(self, page: Page, camera: Camera) -> None:
         """Prepare the scene, before controls are added."""
+        lost = np.flatnonzero(~np.isfinite(self.poses().position).all(axis=1))
+        if len(lost):
+            raise InvalidInput(
+                f"Body {self.cast().ids[lost[0]]} is at {_vector(self.poses().position[lost[0]])}; a picture needs "
+                "finite positions, in single precision."
+            )
         self.page = page
         self._camera = camera
         self.bodies_layer = BodiesLayer(page.scene)
@@ -326,7 +332,8 @@ class BodiesView(View):
         """Select the body with this id; None for none."""
         ids = self.cast().ids
         if identity is not None and not (ids == identity).any():
-            raise InvalidInput(f"There is no body {identity}; give an id from {ids.min()} to {ids.max()}.")
+            allowed = f"give an id from {ids.min()} to {ids.max()}" if len(ids) else "there are no bodies"
+            raise InvalidInput(f"There is no body {identity}; {allowed}.")
         self.picked = identity
         if identity is None:
             self.cameras.follow(None)

@@ -16,9 +16,9 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from choque.errors import ChoqueError, UnknownName, require
+from choque.errors import ChoqueError, InvalidInput, require
 from choque.record import BodyTable, Poses
-from choque.studio.page.entries import ENTRIES
+from choque.studio.page.entries import ENTRIES, in_chooser
 from choque.studio.page.http import THUMBNAILS_PATH
 from choque.studio.palette import FREE, GLOW, quiet
 from choque.studio.png import png_bytes
@@ -55,9 +55,9 @@ _DRAWING = threading.Lock()
 
 def thumbnail(path: str) -> bytes:
     """Return the picture of a path such as ``thumbnails/scene/bowling``, WebP or PNG; other names are refused."""
-    kind, _, name = path.removeprefix(THUMBNAILS_PATH).partition("/")
-    if kind not in PICTURED or name not in ENTRIES.find(kind).things():
-        raise UnknownName("thumbnail", f"{kind}/{name}"[:80], [])
+    kind, name = in_chooser(path.removeprefix(THUMBNAILS_PATH))
+    if kind not in PICTURED:
+        raise InvalidInput(f"{kind}/{name} has no thumbnail; those of {', '.join(PICTURED)} have one.")
     found = shipped().get(f"{kind}/{name}")
     if found is not None:
         return found

@@ -131,7 +131,7 @@ class WorldView(BodiesView):
         if run.playing and now >= self._due:
             self.hands.pull()
             with sent_to(self._say):  # a kernel that only this step needs may be compiled
-                self.history.step()
+                self._make_step()
             period = 0.0 if np.isinf(self._pace) else run.dt / self._pace
             self._due = max(self._due + period, time.perf_counter() - period)
             self.is_stale |= not self._is_at_rest()
@@ -161,6 +161,7 @@ class WorldView(BodiesView):
         bodies = self.run.world.bodies
         if self._cast is None or self._cast[0] is not bodies.ids:
             self._cast = bodies.ids, BodyTable.of(bodies)
+            self._version += 1  # bodies came or went; a program may have changed the world beside the page
         return self._cast[1]
 
     def poses(self) -> Poses:
@@ -179,6 +180,7 @@ class WorldView(BodiesView):
 
     def look(self) -> Findings:
         """Return what the current methods find in the current state."""
+        self.cast()
         world = self.run.world
         key = (world, world.frame, self._version)
         if self._findings is None or self._findings[0] != key:
@@ -213,7 +215,7 @@ class WorldView(BodiesView):
         """Pause and make one step."""
         self.run.pause()
         self._refuse_finished()
-        self.history.step()
+        self._make_step()
         self._update_state()
         self.is_stale = True
 
@@ -228,6 +230,7 @@ class WorldView(BodiesView):
         self.run.pause()
         self.history.seek(frame)
         self._touched, self._version = [], self._version + 1
+        self._show_settings()
         self._resume_events()
         self._update_state()
         self.is_stale = True
@@ -239,11 +242,14 @@ class WorldView(BodiesView):
             self.seek(frame)
             return
         self.seek(self.history.last)
+        run, steps = self.run, 0
         with self.page.working(self._status, f"Going to {seconds:g} s"):
-            for _ in range(MAX_AHEAD):
-                if self.run.finished or self.run.world.time + 0.5 * self.run.dt >= seconds:
-                    break
-                self.history.step()
+            while not run.finished and run.time + 0.5 * run.dt < seconds and steps < MAX_AHEAD:
+                self._make_step()
+                steps += 1
+        if not run.finished and run.time + 0.5 * run.dt < seconds:
+            sentence = f"The run is at {run.time:g} s, after {steps:,} steps; press Play to go on to {seconds:g} s."
+            self.page.notify("Not there yet", sentence)
         self.is_stale = True
 
     def toggle_slow_motion(self) -> None:
@@ -259,6 +265,7 @@ class WorldView(BodiesView):
         for kept in (self.events, self.second, self.plots, self.timeline):
             kept.clear()
         self._changed_methods()
+        self.hands.show_settings()
         self._update_state()
 
     def switch(self, **choice: Any) -> None:
@@ -351,17 +358,29 @@ class WorldView(BodiesView):
                 f"The last frame, {self._last_frame}, is reached; reset the run or set another last frame."
             )
 
+    def _make_step(self) -> None:
+        if self.history.step():
+            self._show_settings()
+
     def _set_slow(self, value: bool) -> None:
         self.run.slow_motion = value
 
     def _changed_methods(self) -> None:
         """Show the current methods and restart the counts."""
-        now = self.run.world.settings
-        for name, handle in self._choices.items():
-            handle.value = getattr(now, name) or DEFAULT_BOUNDS
+        self._show_methods()
         self.steps_since_change = 0
         self._version += 1
         self.is_stale = True
+
+    def _show_settings(self) -> None:
+        """Show in the controls what the world has in this frame; it may have something else in another one."""
+        self._show_methods()
+        self.hands.show_settings()
+
+    def _show_methods(self) -> None:
+        now = self.run.world.settings
+        for name, handle in self._choices.items():
+            handle.value = getattr(now, name) or DEFAULT_BOUNDS
 
     # Internals
 
