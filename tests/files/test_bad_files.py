@@ -177,6 +177,10 @@ def test_archives_that_are_not_boxes(tmp_path: Path) -> None:
     for arrays, sentence in cases:
         np.savez(path, **arrays)
         assert sentence in fault(path)
+    np.savez(path, lower=good, upper=good, name=np.array("a"))
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"a\0\0\0", b"\xff" * 4))
+    fault(path)
     np.savez(path, allow_pickle=True, lower=np.array([[None, 1]], dtype=object), upper=good)
     assert "Python objects" in fault(path)
 

@@ -103,9 +103,64 @@ def test_the_bbox_of_geoparquet_is_read_without_geometries(tmp_path: Path) -> No
         ('[{"bbox": [1, NaN, 3, 4]}]', "must be finite"),
         ('[{"bbox": [1, 2, 3, 4], "score": "high"}]', "scores .* are not all numbers"),
         ("[" * 100_000, "nests too deeply|damaged|cannot"),
+        ('[{"bbox": [1, 2, 3, 1%s]}]' % ("0" * 400), "Entry 0"),
+        ('[{"bbox": [1, 2, 3, 4], "score": 1%s}]' % ("0" * 400), "scores .* are not all numbers"),
+        ('[{"bbox": [1, 2, 3, 4], "score": NaN}]', "scores .* are not all numbers"),
+        ('[{"bbox": [1, 2, 3, 4], "score": 1}, {"bbox": [1, 2, 3, 4], "score": [1]}]', "Entry 1 of .* has no score"),
+        ('[{"bbox": [1, 2, 3, 4], "image_id": 1}, {"bbox": [1, 2, 3, 4]}]', "Entry 1 of .* has no image_id"),
+        (
+            '{"annotations": [{"bbox": [1, 2, 3, 4], "category_id": {}}], "categories": [{"id": 1, "name": "a"}]}',
+            "Entry 0",
+        ),
     ],
 )
 def test_bad_coco_files_are_refused_with_a_sentence(tmp_path: Path, content: str, words: str) -> None:
     (tmp_path / "a.json").write_text(content)
     with pytest.raises(UnreadableFile, match=words):
         read_detections(tmp_path / "a.json")
+
+
+def test_large_numbers_of_images_stay_apart(tmp_path: Path) -> None:
+    numbers = [-1, 2**63, 2**63 + 1]
+    found = read_detections(
+        written(tmp_path / "a.json", [{"bbox": [0, 0, 1, 1], "image_id": each} for each in numbers])
+    )
+    assert found.images is not None
+    assert found.images.tolist() == [str(each) for each in numbers]
+
+
+def test_a_hash_within_quotes_begins_no_comment(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        'label,x1,y1,x2,y2 # pixels\n"dog #1",0,0,1,1\n"dog #2",0,0,1,1 # "blurred"\n5" #3,0,0,1,1\n'
+    )
+    with pytest.raises(UnreadableFile, match="line 4: 1 field where"):
+        read_detections(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text(
+        'label,x1,y1,x2,y2 # pixels\n"dog #1",0,0,1,1\n"dog #2",0,0,1,1 # "blurred"\n5",0,0,1,1 # "\n'
+    )
+    assert read_detections(tmp_path / "a.csv").labels.tolist() == ["dog #1", "dog #2", '5"']
+
+
+def test_lines_of_a_table_end_where_those_of_its_boxes_do(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x1,y1,x2,y2,label\n0,0,1,1,a\x0cb\n0,0,1,1,c\u2028d\n")
+    assert read_detections(tmp_path / "a.csv").labels.tolist() == ["a\x0cb", "c\u2028d"]
+    (tmp_path / "a.csv").write_text('x1,y1,x2,y2,label\n0,0,1,1,"a\n0,0,1,1,b\n')
+    with pytest.raises(UnreadableFile, match="a quoted field does not end"):
+        read_detections(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text('x1,y1,x2,y2,label\n0,0,1,1,"%s"\n' % ("a" * 200_000))
+    with pytest.raises(UnreadableFile, match="field larger than field limit"):
+        read_detections(tmp_path / "a.csv")
+
+
+def test_one_long_label_does_not_multiply_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [{"bbox": [0, 0, 1, 1], "category_id": "a" * (100_000 if row == 0 else 1)} for row in range(1000)]
+    monkeypatch.setenv("CHOQUE_READ_LIMIT", "100M")
+    with pytest.raises(UnreadableFile, match="CHOQUE_READ_LIMIT"):
+        read_detections(written(tmp_path / "a.json", entries))
+
+
+def test_a_file_that_changes_before_its_entries_are_written(tmp_path: Path) -> None:
+    written(tmp_path / "a.json", RESULTS[:1])
+    with pytest.raises(UnreadableFile, match=r"a\.json"):
+        write_kept(tmp_path / "b.json", tmp_path / "a.json", np.array([2]))
+    assert not (tmp_path / "b.json").exists()

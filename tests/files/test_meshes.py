@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files.meshes import WRITERS, read_mesh, write_mesh
+from choque.meshes import Mesh
 
 VERTICES = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
@@ -111,3 +112,29 @@ def test_impossible_values_are_refused_in_one_sentence(tmp_path: Path) -> None:
         write_mesh(tmp_path / "a.stl", VERTICES, FACES + 1)
     with pytest.raises(InvalidInput, match="32-bit"):
         write_mesh(tmp_path / "a.stl", VERTICES * 1e300, FACES)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\nv 0 0 1\n", "corners .* there are 4 vertices"),
+        ("a.off", "OFF\n3 3 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n-1 0 1\n3 0 1 2\n", "a row ends too early"),
+        ("a.off", "OFF\n", "a.off is truncated or damaged: something is missing"),
+        (
+            "a.ply",
+            "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n",
+            "a.ply is truncated or damaged",
+        ),
+        ("a.stl", "solid a\nvertex 1 2\nendsolid\n", "a.stl is truncated or damaged"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused_in_one_sentence(name: str, text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UnreadableFile, match=words):
+        read_mesh(tmp_path / name)
+
+
+def test_a_coordinate_too_large_for_a_mesh_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.obj").write_text("v 0 0 1e40\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    with pytest.raises(UnreadableFile, match=r"a\.obj: The mesh has a coordinate of 1e\+40"):
+        Mesh.read(tmp_path / "a.obj")

@@ -108,6 +108,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "behind the buffer": (changed("bufferViews", byteOffset=90), "bytes of a buffer"),
     "a circle": (changed("nodes", children=[0]), "in a circle"),
     "another folder": (changed("buffers", uri="../../secret.bin"), "its own folder"),
+    "no file": (changed("buffers", uri=""), r"a\.glb refers to ''; buffers are files"),
     "the network": (changed("buffers", uri="http://example.org/a.bin"), "its own folder"),
     "compressed": (document(extensionsRequired=["KHR_draco_mesh_compression"]), "KHR_draco_mesh_compression"),
     "sparse": (changed("accessors", sparse={}), "sparse"),

@@ -462,9 +462,44 @@ def test_impossible_values_are_refused_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="2 axes"):
         read_scan(tmp_path / "flat.npy")
     with pytest.raises(ChoqueError, match="zyx"):
-        from_axes(phantom(), "yxz", SPACING)
+        from_axes(tmp_path, phantom(), "yxz", SPACING)
     nibabel.save(nibabel.Nifti1Image(np.zeros((2, 2, 2, 3), np.int16), np.eye(4)), tmp_path / "many.nii")
     with pytest.raises(UnreadableFile, match="three axes"):
         read_scan(tmp_path / "many.nii")
     with pytest.raises(InvalidInput, match="64-bit"):
         write_scan(tmp_path / "a.nii", Scan(np.zeros((2, 2, 2), np.int64), SPACING, CENTRE))
+    for name, place in (("spacing", [1.0, 0.0, 1.0]), ("centre", [0.0, np.nan, 0.0])):
+        np.savez(tmp_path / "a.npz", values=phantom(), **{name: place})
+        with pytest.raises(UnreadableFile, match=r"a\.npz has voxels with the edges"):
+            read_scan(tmp_path / "a.npz")
+
+
+def test_a_stack_with_few_of_its_parts_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, np.zeros((50, 4), np.uint8), rowsperstrip=1, photometric="minisblack")
+    with tifffile.TiffFile(path, mode="r+") as stack:
+        stack.pages[0].tags["ImageLength"].overwrite(400_000_000)
+    with pytest.raises(UnreadableFile, match="50 of its 400,000,000 parts"):
+        read_scan(path)
+
+
+@pytest.mark.parametrize("value", ["1\\2", "abc"])
+def test_a_damaged_number_of_a_dicom_file_names_it(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "all.dcm"
+    dicom_frames(path, placed="step")
+    file = pydicom.dcmread(path)
+    tag = pydicom.tag.Tag("SpacingBetweenSlices")
+    file[tag] = pydicom.dataelem.RawDataElement(tag, "DS", len(value), value.encode(), 0, False, True)
+    file.save_as(path)
+    with pytest.raises(UnreadableFile, match=r"all\.dcm is truncated or damaged"):
+        read_scan(path)
+
+
+def test_rescaled_values_beyond_32_bits_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "all.dcm"
+    dicom_frames(path, placed="step")
+    file = pydicom.dcmread(path)
+    stored = file.pixel_array
+    file.RescaleSlope, file.RescaleIntercept = 1, 3_000_000_001
+    file.save_as(path)
+    assert np.array_equal(np.sort(read_scan(path).values, axis=None), np.sort(stored + 3_000_000_001.0, axis=None))

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from choque.errors import ChoqueError, InvalidInput, RecordingFailed, UnreadableFile
 from choque.record import BodyTable, Recording, _chunks, recorder  # how many frames a chunk has
 from choque.record import open as open_frames
+from choque.record._blocks import pack_table, unpack_table  # blocks with damage below a right checksum
 from choque.record.recorder import Writer
 
 Write = Callable[..., Path]
@@ -204,3 +205,35 @@ def test_bytes_after_the_end_are_counted_and_ignored(
         assert recording.remark.endswith(f"is complete; {count:,} bytes after its end are ignored.")
         assert equal(recording, given_frames)
     path.unlink()
+
+
+@pytest.mark.parametrize("damage", ["bytes", "nan", "segment", "order"])
+def test_a_damaged_index_is_not_needed(write: Write, frames: Frames, damage: str) -> None:
+    path = write(frames(150, 2))
+    content = path.read_bytes()
+    start = content.index(b"INDX")
+    values, arrays = unpack_table(content[start + 16 : -16])
+    if damage == "nan":
+        arrays["chunks"] = arrays["chunks"] * np.nan
+    elif damage == "segment":
+        arrays["chunks"][0, 2] = 2**63
+    elif damage == "order":
+        arrays["chunks"] = arrays["chunks"][::-1]
+    payload = pack_table(values, arrays)
+    block = struct.pack("<4sIQ", b"INDX", zlib.crc32(payload) ^ (damage == "bytes"), len(payload)) + payload
+    path.write_bytes(content[:start] + block + content[-16:])
+    with Recording(path) as recording:
+        assert (recording.complete, recording.frame_count, recording.remark) == (True, 150, "")
+        assert equal(recording, frames(150, 2))
+
+
+def test_a_step_that_no_float_holds_is_refused(write: Write, frames: Frames) -> None:
+    path = write(frames(1, 1))
+    content = path.read_bytes()
+    length = struct.unpack("<Q", content[24:32])[0]
+    values, arrays = unpack_table(content[32 : 32 + length])
+    payload = pack_table(values | {"dt": 10**400}, arrays)
+    head = struct.pack("<4sIQ", b"HEAD", zlib.crc32(payload), len(payload))
+    path.write_bytes(content[:16] + head + payload + content[32 + length :])
+    with pytest.raises(UnreadableFile, match="its step is 1000"):
+        Recording(path)

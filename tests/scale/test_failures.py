@@ -242,3 +242,25 @@ def test_any_executor_serves(tmp_path: Path, boxes: Path) -> None:
         choque.scale.pairs(boxes, tmp_path / "other", executor=3)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="client and executor are both given"):
         choque.scale.pairs(boxes, tmp_path / "other", executor=executor, client="a:1")
+
+
+class Particular(Exception):
+    """An exception that pickle takes, and cannot make again: its arguments are not those that it was made with."""
+
+    def __init__(self, place: str, number: int) -> None:
+        super().__init__(f"{place} {number} is wrong")
+
+
+def fail(*arguments: Any) -> None:
+    raise Particular(*arguments)
+
+
+def test_an_exception_that_cannot_be_sent_arrives_in_words() -> None:
+    processes = executors.LocalProcesses(1)
+    try:
+        for number in range(2):
+            with pytest.raises(ChoqueError, match=f"Particular in a process: tile {number} is wrong"):
+                processes.submit(fail, "tile", number).result(60)
+        assert len(processes._all) == 1  # no further process was needed
+    finally:
+        processes.shutdown()

@@ -23,6 +23,7 @@ read-only array is copied, because a kernel would otherwise be compiled once mor
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, TypeGuard
@@ -81,8 +82,8 @@ def number(
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Return whether a value of a document, such as JSON or TOML, is a number; True and False are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Return whether a value of a document, such as JSON, is a number that a float holds; True and False are none."""
+    return isinstance(value, float) or (type(value) is int and abs(value) <= sys.float_info.max)
 
 
 def positive(value: Any, name: str, *, otherwise: str = "") -> float:

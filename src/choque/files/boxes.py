@@ -76,7 +76,8 @@ def read_boxes(path: str | os.PathLike[str], *, frame: int = 0) -> box_arrays.Bo
         return open_boxes(path).frame(frame)
     check_suffix(path, suffix, [*READERS, *FRAME_FORMATS], "boxes")
     box_arrays.check_frame(frame, 1)
-    return READERS[suffix](path)
+    with naming_damage(path):
+        return READERS[suffix](path)
 
 
 def write_boxes(path: str | os.PathLike[str], lower: ArrayLike, upper: ArrayLike) -> None:
@@ -103,7 +104,8 @@ def open_boxes(path: str | os.PathLike[str]) -> box_arrays.FrameStore:
     path = Path(path)
     suffix = lower_suffix(path)
     check_suffix(path, suffix, FRAME_FORMATS, "frames")
-    return FRAME_FORMATS.find(suffix).open(path)
+    with naming_damage(path):
+        return FRAME_FORMATS.find(suffix).open(path)
 
 
 def write_frames(
@@ -183,16 +185,15 @@ def _write_table(path: str | os.PathLike[str], names: list[str], table: NDArray[
 def _read_npy(path: Path) -> box_arrays.BoxArrays:
     """Read boxes from an array of shape (n, 2·d), lower columns first, or (n, 2, d)."""
     require_signature(path, NPY_SIGNATURE, "a NumPy array")
-    with naming_damage(path):
-        # A mapped array is checked against the length of the file before memory is allocated.
-        table = np.load(path, mmap_mode="r", allow_pickle=False)
+    # A mapped array is checked against the length of the file before memory is allocated.
+    table = np.load(path, mmap_mode="r", allow_pickle=False)
     return box_arrays.boxes_from_table(table, path)
 
 
 def _open_npz(path: Path) -> box_arrays.FrameStore:
     """Map the frames of ``path``; the scene is named after the file if the archive has no name."""
     require_signature(path, b"PK", "a NumPy archive")
-    with naming_damage(path), zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(path) as archive:
         members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
         wanted = members.keys() & {"lower", "upper", "name"}
         arrays = {key: _npz_array(path, archive, members[key]) for key in wanted}
@@ -280,7 +281,7 @@ def _read_parquet(path: Path) -> box_arrays.BoxArrays:
     """Read boxes from columns of usual names, in any order, or from the ``bbox`` of GeoParquet."""
     require_signature(path, b"PAR1", "a Parquet table")
     parquet = pyarrow("pyarrow.parquet")
-    with naming_damage(path), parquet.ParquetFile(path) as source:
+    with parquet.ParquetFile(path) as source:
         wanted = list(box_columns(path, source))
         for name in wanted:
             column_type(path, source, name)
@@ -295,7 +296,7 @@ def _read_parquet(path: Path) -> box_arrays.BoxArrays:
 def arrow_columns(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
     """Return those of the ``wanted`` columns that a Parquet table has."""
     parquet = pyarrow("pyarrow.parquet")
-    with naming_damage(path), parquet.ParquetFile(path) as source:
+    with parquet.ParquetFile(path) as source:
         present = [name for name in wanted if source.schema_arrow.names.count(name) == 1]
         check_size(source.metadata.num_rows * len(present) * NUMBER_MEMORY, path)
         table = source.read(columns=present)

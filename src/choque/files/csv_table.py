@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,12 @@ from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.box_arrays import BoxArrays, boxes_from_table, column_names, usual_columns
 from choque.files.budget import check_size
-from choque.files.source import NUMBER_MEMORY, require_text
+from choque.files.source import NUMBER_MEMORY, require_text, text_lines
 
 ENCODING = "utf-8-sig"
+DATA = re.compile(r'(?:(?:^|,)\s*"(?:[^"]|"")*(?:"|($))|[^#,]+|,)*')
+"""A line up to its comment, which does not begin within a quoted field; the group is found if such a field is open."""
+
 ROWS_AT_ONCE = 65_536
 
 
@@ -28,10 +32,7 @@ def read_csv(path: Path) -> BoxArrays:
     empty set of boxes in the dimensions that it names. The result is float64.
     """
     require_text(path, "comma-separated text")
-    try:
-        return boxes_from_table(_read_table(path), path)
-    except UnicodeDecodeError as problem:
-        raise UnreadableFile(f"The file {path} is not text in UTF-8.") from problem
+    return boxes_from_table(_read_table(path), path)
 
 
 def write_columns(path: Path, columns: dict[str, NDArray[Any]]) -> None:
@@ -70,10 +71,9 @@ def _read_table(path: Path) -> F64:
 
 def _first_line(path: Path) -> tuple[int, list[str]]:
     """Return the number, from 1, and the fields of the first line that is not blank."""
-    with path.open(encoding=ENCODING) as handle:
-        for number, line in enumerate(handle, start=1):
-            if not _is_blank(line):
-                return number, _fields(line)
+    for number, line in enumerate(text_lines(path), start=1):
+        if not is_blank(line):
+            return number, fields_of(line)
     raise UnreadableFile(f"The file {path} has neither a header nor a line of numbers.")
 
 
@@ -102,8 +102,7 @@ def _columns(path: Path, line_number: int, fields: list[str]) -> tuple[list[int]
 
 
 def _has_data(path: Path, skipped: int) -> bool:
-    with path.open(encoding=ENCODING) as handle:
-        return any(not _is_blank(line) for line in islice(handle, skipped, None))
+    return any(not is_blank(line) for line in islice(text_lines(path), skipped, None))
 
 
 def _count_lines(path: Path) -> int:
@@ -114,40 +113,42 @@ def _count_lines(path: Path) -> int:
 
 def _is_even(path: Path, skipped: int, width: int) -> bool:
     """Return whether all lines of numbers have ``width`` fields."""
-    with path.open(encoding=ENCODING) as handle:
-        lines = (line.partition("#")[0] for line in islice(handle, skipped, None))
-        return all(_width(line) == width for line in lines if not line.isspace() and line)
+    return all(_width(line) == width for line in islice(text_lines(path), skipped, None) if not is_blank(line))
 
 
 def _first_fault(path: Path, skipped: int, width: int, columns: list[int]) -> str | None:
     """Describe the first line that does not have ``width`` fields with numbers in ``columns``."""
-    with path.open(encoding=ENCODING) as handle:
-        for number, line in enumerate(islice(handle, skipped, None), start=skipped + 1):
-            if _is_blank(line):
-                continue
-            fields = _fields(line)
-            if len(fields) != width:
-                return (
-                    f"{path}, line {number}: {_count(len(fields))} where the first line has {width}. If lines start "
-                    "with a name of their own, give its column a name in the header."
-                )
-            for column in columns:
-                if not _is_number(fields[column]):
-                    return f"{path}, line {number}: {fields[column]!r} in column {column + 1} is not a number."
+    for number, line in enumerate(islice(text_lines(path), skipped, None), start=skipped + 1):
+        if is_blank(line):
+            continue
+        fields = fields_of(line)
+        if len(fields) != width:
+            return (
+                f"{path}, line {number}: {_count(len(fields))} where the first line has {width}. If lines start "
+                "with a name of their own, give its column a name in the header."
+            )
+        for column in columns:
+            if not _is_number(fields[column]):
+                return f"{path}, line {number}: {fields[column]!r} in column {column + 1} is not a number."
     return None
 
 
 def _width(line: str) -> int:
-    return len(_fields(line)) if '"' in line else line.count(",") + 1
+    return len(fields_of(line)) if '"' in line else line.partition("#")[0].count(",") + 1
 
 
-def _fields(line: str) -> list[str]:
-    text = line.partition("#")[0]
-    quoted = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
-    return [field.strip() for field in quoted]
+def fields_of(line: str) -> list[str]:
+    """Return the fields of a line without its comment, without blanks around them."""
+    if '"' not in line:
+        return [field.strip() for field in line.partition("#")[0].split(",")]
+    found = next(DATA.finditer(line))
+    if found[1] is not None:
+        raise ValueError(f"a quoted field does not end in the line {line.strip()[:60]!r}")
+    return [field.strip() for field in next(csv.reader([found[0]], skipinitialspace=True), [""])]
 
 
-def _is_blank(line: str) -> bool:
+def is_blank(line: str) -> bool:
+    """Return whether a line has nothing, or nothing but a comment."""
     return not line.partition("#")[0].strip()
 
 

@@ -6,7 +6,6 @@ COCO's ``bbox`` is x, y, width and height. A file of results is a list of object
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ from choque._core.types import F64, I64, Floats
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.boxes import FRAME_FORMATS, READERS, arrow_columns, read_boxes
+from choque.files.budget import check_size
+from choque.files.csv_table import fields_of, is_blank
 from choque.files.parquet_boxes import pyarrow
 from choque.files.source import check_suffix, lower_suffix, naming_damage, read_text
 
@@ -73,15 +74,16 @@ def read_detections(path: str | os.PathLike[str], *, score: str | None = None, g
     file = Path(path)
     suffix = lower_suffix(file)
     if suffix == ".json":
-        return _read_coco(file)
+        with naming_damage(file):
+            return _read_coco(file)
     check_suffix(file, suffix, [".json", *READERS, *FRAME_FORMATS], "boxes")
     lower, upper = read_boxes(file)
     if suffix not in (".csv", ".parquet"):
         return Detections(lower, upper, None, None, np.zeros(len(lower), np.str_))
     wanted = {"score": (score,) if score else SCORE_NAMES, "group": (group,) if group else GROUP_NAMES}
-    columns = (_csv_columns if suffix == ".csv" else arrow_columns)(
-        file, [*wanted["score"], *wanted["group"], *IMAGE_NAMES]
-    )
+    read_columns: Any = _csv_columns if suffix == ".csv" else arrow_columns
+    with naming_damage(file):
+        columns = read_columns(file, [*wanted["score"], *wanted["group"], *IMAGE_NAMES])
     for asked in (score, group):
         if asked is not None and asked not in columns:
             raise InvalidInput(f"The file {file} has no column {asked!r}.")
@@ -95,31 +97,27 @@ def read_detections(path: str | os.PathLike[str], *, score: str | None = None, g
 def write_kept(path: str | os.PathLike[str], source: str | os.PathLike[str], rows: I64) -> None:
     """Write the entries ``rows`` of a file of detections, as they are, to ``path``, a file of the same format."""
     file = Path(source)
-    if lower_suffix(file) == ".csv":
-        header, *lines = _csv_lines(file)
-        with replacing(Path(path)) as handle:
+    with naming_damage(file), replacing(Path(path)) as handle:
+        if lower_suffix(file) == ".csv":
+            header, *lines = _csv_lines(file)
             handle.write("".join(f"{line}\n" for line in (header, *(lines[row] for row in rows.tolist()))).encode())
-        return
-    if lower_suffix(file) == ".parquet":
-        parquet = pyarrow("pyarrow.parquet")
-        with replacing(Path(path)) as handle:
+        elif lower_suffix(file) == ".parquet":
+            parquet = pyarrow("pyarrow.parquet")
             parquet.write_table(parquet.read_table(file).take(rows), handle)
-        return
-    document, entries = _coco_entries(file)
-    kept: Any = [entries[row] for row in rows.tolist()]
-    if isinstance(document, dict):
-        kept = document | {"annotations": kept}
-    with replacing(Path(path)) as handle:
-        handle.write(json.dumps(kept).encode())
+        else:
+            document, entries = _coco_entries(file)
+            kept: Any = [entries[row] for row in rows.tolist()]
+            if isinstance(document, dict):
+                kept = document | {"annotations": kept}
+            handle.write(json.dumps(kept).encode())
 
 
 def _coco_entries(file: Path) -> tuple[Any, list[Any]]:
     text = read_text(file, "COCO JSON, which is text")
-    with naming_damage(file):
-        try:
-            document = json.loads(text)
-        except RecursionError as problem:
-            raise UnreadableFile(f"The file {file} nests too deeply for a COCO file.") from problem
+    try:
+        document = json.loads(text)
+    except RecursionError as problem:
+        raise UnreadableFile(f"The file {file} nests too deeply for a COCO file.") from problem
     entries = document.get("annotations") if isinstance(document, dict) else document
     if not isinstance(entries, list):
         raise UnreadableFile(
@@ -144,17 +142,24 @@ def _read_coco(file: Path) -> Detections:
             f"Entry {bad} of {file} has the bbox {boxes[bad].tolist()}; its numbers must be finite, and sizes "
             "must not be negative."
         )
-    present = [entry.keys() for entry in entries]
-    scores, classes, images = (
-        np.array([entry[key] for entry in entries]) if entries and all(key in keys for keys in present) else None
-        for key in ("score", "category_id", "image_id")
-    )
+    scores, classes, images = (_coco_values(file, entries, key) for key in ("score", "category_id", "image_id"))
     if document == []:  # a detector that found nothing
-        scores = np.empty(0)
+        scores = []
     names = _category_names(document)
-    if names and classes is not None:
-        classes = np.array([names.get(each, str(each)) for each in classes.tolist()], np.str_)
+    classes = classes and [names.get(each, each) for each in classes]
     return _assembled(file, (boxes[:, :2].copy(), boxes[:, :2] + boxes[:, 2:]), scores, classes, images)
+
+
+def _coco_values(file: Path, entries: list[Any], key: str) -> list[Any] | None:
+    """Return what all entries have for ``key``; None if none has it."""
+    if not any(key in entry for entry in entries):
+        return None
+    for row, entry in enumerate(entries):
+        if isinstance(entry.get(key, []), list | dict):
+            raise UnreadableFile(
+                f"Entry {row} of {file} has no {key} that is a number or text; other entries have one."
+            )
+    return [entry[key] for entry in entries]
 
 
 def _category_names(document: Any) -> dict[Any, str]:
@@ -168,39 +173,43 @@ def _category_names(document: Any) -> dict[Any, str]:
 
 
 def _assembled(file: Path, boxes: tuple[Any, Any], scores: Any, classes: Any, images: Any) -> Detections:
-    if scores is not None:
-        try:
-            scores = np.asarray(scores).astype(np.float64)
-        except (TypeError, ValueError):
-            raise UnreadableFile(f"The scores of {file} are not all numbers.") from None
     count = len(boxes[0])
-    labels = np.zeros(count, np.str_) if classes is None else np.asarray(classes).astype(np.str_)
-    images = None if images is None else np.asarray(images).astype(np.str_)
-    parts = [part for part in (None if classes is None else labels, images) if part is not None]
+    labels, places = (None if each is None else _texts(file, each) for each in (classes, images))
+    parts = [part for part in (labels, places) if part is not None]
     groups = None
     if parts:
         groups = np.zeros(count, np.int64)
         for part in parts:
             numbers = np.unique(part, return_inverse=True)[1]
             groups = np.unique(groups * (numbers.max(initial=0) + 1) + numbers, return_inverse=True)[1]
-    return Detections(*boxes, scores, groups, labels, images)
+    known = np.zeros(count, np.str_) if labels is None else labels
+    return Detections(*boxes, None if scores is None else _numbers(file, scores), groups, known, places)
+
+
+def _numbers(file: Path, scores: Any) -> F64:
+    try:
+        return np.asarray(check.numbers(np.asarray(scores).astype(np.float64), "scores"))
+    except (TypeError, ValueError, OverflowError):
+        raise UnreadableFile(f"The scores of {file} are not all numbers; NaN is none.") from None
+
+
+def _texts(file: Path, values: Any) -> NDArray[np.str_]:
+    """Return values of any kind as text; the array gives each of them the space of the longest."""
+    words = [str(value) for value in values]
+    check_size(4 * len(words) * max(map(len, words), default=0), file)
+    return np.array(words, np.str_)
 
 
 def _csv_lines(file: Path) -> list[str]:
     """Return the lines of a CSV file that are not blank, the header first."""
-    lines = read_text(file, "comma-separated text").splitlines()
-    return [line for line in lines if line.partition("#")[0].strip()]
+    return [line for line in read_text(file, "comma-separated text").split("\n") if not is_blank(line)]
 
 
-def _csv_columns(file: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
+def _csv_columns(file: Path, wanted: list[str]) -> dict[str, list[str]]:
     """Return those of the ``wanted`` columns that the header of a CSV file names."""
-    rows = csv.reader((line.partition("#")[0] for line in _csv_lines(file)), skipinitialspace=True)
-    header = [field.strip().strip("\"'").lower() for field in next(rows, [])]
-    if not any({scheme[0], scheme[3]} <= set(header) for scheme in SCHEMES):
+    header, *rows = map(fields_of, _csv_lines(file))
+    names = [field.strip("\"'").lower() for field in header]
+    if not any({scheme[0], scheme[3]} <= set(names) for scheme in SCHEMES):
         return {}
-    places = {name: header.index(name) for name in (each.lower() for each in wanted) if name in header}
-    found: dict[str, list[str]] = {name: [] for name in places}
-    for row in rows:
-        for name, place in places.items():
-            found[name].append(row[place].strip())
-    return {name: np.array(values, np.str_) for name, values in found.items()}
+    places = {name: names.index(name.lower()) for name in wanted if name.lower() in names}
+    return {name: [row[place] for row in rows] for name, place in places.items()}

@@ -12,7 +12,7 @@ from choque._core.types import F64
 from choque.errors import UnreadableFile
 from choque.files.budget import check_size, read_limit
 from choque.files.meshes import MeshArrays, check_mesh
-from choque.files.source import Numbers, naming_damage, require_signature
+from choque.files.source import Numbers, require_signature
 
 _CHUNK = 1 << 16
 _DEEPEST = 50  # components within components
@@ -21,7 +21,7 @@ _DEEPEST = 50  # components within components
 def read(path: Path) -> MeshArrays:
     """Read the triangles of all items to be built, in the unit of the file."""
     require_signature(path, b"PK", "a 3MF file")
-    with naming_damage(path), zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if name.lower().endswith(".model")]
         if not names:
             raise UnreadableFile(f"The file {path} is not 3MF: the archive has no .model file.")

@@ -19,7 +19,7 @@ from choque._core.types import F64, I64
 from choque.errors import UnreadableFile
 from choque.files.budget import check_size
 from choque.files.meshes import MeshArrays, check_mesh
-from choque.files.source import DOCUMENT_MEMORY, naming_damage, read_head
+from choque.files.source import DOCUMENT_MEMORY, read_head
 
 _TYPES = {5121: "u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}  # component types of indices and positions
 _WIDTHS = {"SCALAR": 1, "VEC3": 3}
@@ -31,11 +31,10 @@ def read(path: Path) -> MeshArrays:
     """Read the triangles of the scene of a glTF file, in the coordinates of the scene."""
     head = read_head(path)
     check_size(2 * path.stat().st_size, path)
-    with naming_damage(path):
-        data = path.read_bytes()
-        text, binary = _chunks(data, path) if head.startswith(b"glTF") else (data, b"")
-        check_size(DOCUMENT_MEMORY * len(text) + len(data), path)
-        return _Document(path, json.loads(text), binary).mesh()
+    data = path.read_bytes()
+    text, binary = _chunks(data, path) if head.startswith(b"glTF") else (data, b"")
+    check_size(DOCUMENT_MEMORY * len(text) + len(data), path)
+    return _Document(path, json.loads(text), binary).mesh()
 
 
 def _chunks(data: bytes, path: Path) -> tuple[bytes, bytes]:
@@ -161,9 +160,8 @@ class _Document:
             return base64.b64decode(uri.partition(",")[2])
         folder = self._path.parent.resolve()
         other = (folder / unquote(uri)).resolve()
-        if "://" in uri or not other.is_relative_to(folder):
-            raise UnreadableFile(f"The file {self._path} refers to {uri!r}; buffers are read from its own folder.")
-        read_head(other)
+        if "://" in uri or not other.is_relative_to(folder) or not other.is_file():
+            raise UnreadableFile(f"The file {self._path} refers to {uri!r}; buffers are files in its own folder.")
         self._charge(other.stat().st_size)
         return other.read_bytes()
 

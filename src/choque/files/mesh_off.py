@@ -10,7 +10,7 @@ from choque._core.types import F64, I64
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.meshes import MeshArrays, check_mesh, fans
-from choque.files.source import Numbers, describe, is_text, naming_damage, read_head, text_lines
+from choque.files.source import Numbers, describe, is_text, read_head, text_lines
 
 _KINDS = (b"OFF", b"COFF", b"NOFF", b"CNOFF")
 """First words of text files: positions, with colours (C) and normals (N) after them."""
@@ -26,28 +26,27 @@ def read(path: Path) -> MeshArrays:
         raise UnreadableFile(
             f"The file {path} is not an OFF mesh: it does not start with OFF but looks like {describe(head)}."
         )
-    with naming_damage(path):
-        rows = filter(None, (line.partition("#")[0].split() for line in text_lines(path)))
-        counts = next(rows)[1:] or next(rows)  # the counts may follow OFF on its own line
-        vertex_count, face_count = int(counts[0]), int(counts[1])
-        positions, corners, sizes = Numbers(path, "d"), Numbers(path, "q"), Numbers(path, "q")
-        for row in islice(rows, vertex_count):
-            positions.extend(_numbers(row, 3, float))
-        for row in islice(rows, face_count):
-            corners.extend(_numbers(row[1:], int(row[0]), int))
-            sizes.extend([int(row[0])])
-        found = len(positions) // 3 + len(sizes)
-        if found < vertex_count + face_count:
-            raise UnreadableFile(
-                f"The file {path} is truncated: it announces {vertex_count} vertices and {face_count} faces and holds "
-                f"{found} rows."
-            )
-        faces = fans(corners.array(), sizes.array())
-        return check_mesh(positions.array().reshape(-1, 3), faces, UnreadableFile, f"The file {path}")
+    rows = filter(None, (line.partition("#")[0].split() for line in text_lines(path)))
+    counts = next(rows)[1:] or next(rows)  # the counts may follow OFF on its own line
+    vertex_count, face_count = int(counts[0]), int(counts[1])
+    positions, corners, sizes = Numbers(path, "d"), Numbers(path, "q"), Numbers(path, "q")
+    for row in islice(rows, vertex_count):
+        positions.extend(_numbers(row, 3, float))
+    for row in islice(rows, face_count):
+        corners.extend(_numbers(row[1:], int(row[0]), int))
+        sizes.extend([int(row[0])])
+    found = len(positions) // 3 + len(sizes)
+    if found < vertex_count + face_count:
+        raise UnreadableFile(
+            f"The file {path} is truncated: it announces {vertex_count} vertices and {face_count} faces and holds "
+            f"{found} rows."
+        )
+    faces = fans(corners.array(), sizes.array())
+    return check_mesh(positions.array().reshape(-1, 3), faces, UnreadableFile, f"The file {path}")
 
 
 def _numbers(words: list[str], count: int, kind: type[Number]) -> list[Number]:
-    if len(words) < count:
+    if not 0 <= count <= len(words):
         raise EOFError("a row ends too early")
     return [kind(word) for word in words[:count]]
 

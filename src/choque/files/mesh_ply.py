@@ -15,7 +15,7 @@ from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
 from choque.files.meshes import MeshArrays, check_mesh, fans
-from choque.files.source import MAX_LINE, NUMBER_MEMORY, Numbers, naming_damage, require_signature
+from choque.files.source import MAX_LINE, NUMBER_MEMORY, Numbers, require_signature
 
 _KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")
 _TYPES = {
@@ -30,7 +30,7 @@ Element = tuple[str, int, list[Property]]
 def read(path: Path) -> MeshArrays:
     """Read positions and faces of a PLY file, text or binary; all other properties are skipped."""
     require_signature(path, b"ply", "a PLY mesh")
-    with naming_damage(path), path.open("rb") as stream:
+    with path.open("rb") as stream:
         encoding, elements = _header(stream, path)
         vertices, faces = np.empty((0, 3)), np.empty((0, 3), np.int64)
         for name, count, properties in elements:

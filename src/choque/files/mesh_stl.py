@@ -11,7 +11,7 @@ from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
 from choque.files.meshes import MeshArrays, check_mesh, number_rows
-from choque.files.source import Numbers, describe, is_text, naming_damage, read_head, text_lines
+from choque.files.source import Numbers, describe, is_text, read_head, text_lines
 
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER = 84
@@ -29,8 +29,7 @@ def read(path: Path) -> MeshArrays:
     is_whole = count >= 0 and 0 <= size - (_HEADER + count * _RECORD.itemsize) <= _MAX_TRAILING
     if is_whole and (count > 0 or not is_text(head)):
         check_size(count * TRIANGLE_MEMORY, path)
-        with naming_damage(path):
-            corners = np.fromfile(path, _RECORD, count, offset=_HEADER)["corners"].astype(np.float64)
+        corners = np.fromfile(path, _RECORD, count, offset=_HEADER)["corners"].astype(np.float64)
     elif is_text(head) and head.lstrip()[:5].lower() == b"solid":
         corners = _read_text(path)
     elif count >= 0 and not is_text(head):
@@ -47,20 +46,19 @@ def read(path: Path) -> MeshArrays:
 def _read_text(path: Path) -> F64:
     corners = Numbers(path, "d")
     is_ended = False
-    with naming_damage(path):
-        for line in text_lines(path):
-            words = line.lower().split()
-            if words[:1] == ["solid"]:  # its name may be any text
-                continue
-            for place, word in enumerate(words):
-                if word == "vertex":
-                    x, y, z = (float(number) for number in words[place + 1 : place + 4])
-                    corners.extend((x, y, z))
-            if words:
-                is_ended = "endsolid" in words
-        if len(corners) % 9 or not is_ended:
-            raise UnreadableFile(f"The file {path} is truncated: it ends inside a triangle or before 'endsolid'.")
-        return corners.array().reshape(-1, 3, 3)
+    for line in text_lines(path):
+        words = line.lower().split()
+        if words[:1] == ["solid"]:  # its name may be any text
+            continue
+        for place, word in enumerate(words):
+            if word == "vertex":
+                x, y, z = (float(number) for number in words[place + 1 : place + 4])
+                corners.extend((x, y, z))
+        if words:
+            is_ended = "endsolid" in words
+    if len(corners) % 9 or not is_ended:
+        raise UnreadableFile(f"The file {path} is truncated: it ends inside a triangle or before 'endsolid'.")
+    return corners.array().reshape(-1, 3, 3)
 
 
 def write(path: Path, vertices: F64, faces: I64) -> None:

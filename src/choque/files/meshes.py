@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.types import F64, I64, U8, Bools
 from choque.errors import InvalidInput
-from choque.files.source import check_suffix, lower_suffix
+from choque.files.source import check_suffix, lower_suffix, naming_damage
 
 READERS = {f".{name}": f"choque.files.mesh_{name}" for name in ("3mf", "gltf", "obj", "off", "ply", "stl")}
 READERS[".glb"] = READERS[".gltf"]
@@ -44,7 +44,8 @@ def read_mesh(path: str | os.PathLike[str]) -> MeshArrays:
     path = Path(path)
     suffix = lower_suffix(path)
     check_suffix(path, suffix, READERS, "meshes")
-    mesh: MeshArrays = import_module(READERS[suffix]).read(path)
+    with naming_damage(path):
+        mesh: MeshArrays = import_module(READERS[suffix]).read(path)
     return mesh
 
 

@@ -70,7 +70,7 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     read_head(path)
     if not is_dicom(path):
         raise UnreadableFile(f"The file {path} is no DICOM file: it lacks the mark that those have.")
-    slices = list(_slices(path))
+    slices = _slices(path)
     if not slices:
         raise UnreadableFile(f"The file {path} holds no picture.")
     return _stacked(path, f"The scan {path}", slices, world)
@@ -91,48 +91,49 @@ def is_dicom(path: Path) -> bool:
     return head[:2] == b"\x08\x00" and head[3:4] == b"\0" and (has_type or head[5:8] == bytes(3))
 
 
-def _slices(path: Path, series: str | None = None, known: Counter[Series] | None = None) -> Iterator[Slice]:
+def _slices(path: Path, series: str | None = None, known: Counter[Series] | None = None) -> list[Slice]:
     """Return the slices of a file; none if it holds something else or another ``series``; note it in ``known``."""
-    pydicom = require("pydicom", extra="volumes", purpose="to read DICOM slices")
     with naming_damage(path):
-        file = pydicom.dcmread(path, force=True)
-        if "PixelData" not in file:
-            return
-        parts = ("SeriesInstanceUID", "SeriesDescription", "SeriesNumber")
-        uid, description, number = (str(file.get(part) or "").strip() for part in parts)
-        if known is not None:
-            known[uid, description, number] += 1
-        if series is not None and series.strip().lower() not in (uid, number, description.lower()):
-            return
-        if "TransferSyntaxUID" not in file.file_meta:
-            is_implicit = file.original_encoding[0]
-            uids = pydicom.uid
-            file.file_meta.TransferSyntaxUID = (
-                uids.ImplicitVRLittleEndian if is_implicit else uids.ExplicitVRLittleEndian
-            )
-        count = int(getattr(file, "NumberOfFrames", 1) or 1)
-        check_array((count, int(file.Rows), int(file.Columns), int(file.BitsAllocated) // 8), np.uint8, path)
-        pixels = np.asarray(file.pixel_array)
+        return list(_slices_in(path, series, known))
+
+
+def _slices_in(path: Path, series: str | None, known: Counter[Series] | None) -> Iterator[Slice]:
+    pydicom = require("pydicom", extra="volumes", purpose="to read DICOM slices")
+    file = pydicom.dcmread(path, force=True)
+    if "PixelData" not in file:
+        return
+    parts = ("SeriesInstanceUID", "SeriesDescription", "SeriesNumber")
+    uid, description, number = (str(file.get(part) or "").strip() for part in parts)
+    if known is not None:
+        known[uid, description, number] += 1
+    if series is not None and series.strip().lower() not in (uid, number, description.lower()):
+        return
+    if "TransferSyntaxUID" not in file.file_meta:
+        is_implicit = file.original_encoding[0]
+        uids = pydicom.uid
+        file.file_meta.TransferSyntaxUID = uids.ImplicitVRLittleEndian if is_implicit else uids.ExplicitVRLittleEndian
+    count = int(getattr(file, "NumberOfFrames", 1) or 1)
+    check_array((count, int(file.Rows), int(file.Columns), int(file.BitsAllocated) // 8), np.uint8, path)
+    pixels = np.asarray(file.pixel_array)
     if pixels.ndim != (3 if count > 1 else 2):
         raise UnreadableFile(f"The file {path} holds a picture in colour; a scan has one value a voxel.")
     offsets = _frame_offsets(path, file, count)
     for at, picture in enumerate(pixels if count > 1 else [pixels]):
         name = f"{path}, frame {at}" if count > 1 else str(path)
         groups = _groups(file, at)
-        with naming_damage(path):
-            orientation = _numbers(name, groups, "PlaneOrientationSequence", "ImageOrientationPatient", 6)
-            position = np.array(_numbers(name, groups, "PlanePositionSequence", "ImagePositionPatient", 3))
-            normal = np.cross(orientation[:3], orientation[3:])
-            measures = _part(groups, "PixelMeasuresSequence", "SliceThickness")
-            yield Slice(
-                name,
-                (uid, description, number),
-                position + offsets[at] * normal,
-                orientation,
-                _numbers(name, groups, "PixelMeasuresSequence", "PixelSpacing", 2),
-                float(getattr(measures, "SliceThickness", 1.0) or 1.0),
-                _rescaled(picture, _part(groups, "PixelValueTransformationSequence", "RescaleSlope")),
-            )
+        orientation = _numbers(name, groups, "PlaneOrientationSequence", "ImageOrientationPatient", 6)
+        position = np.array(_numbers(name, groups, "PlanePositionSequence", "ImagePositionPatient", 3))
+        normal = np.cross(orientation[:3], orientation[3:])
+        measures = _part(groups, "PixelMeasuresSequence", "SliceThickness")
+        yield Slice(
+            name,
+            (uid, description, number),
+            position + offsets[at] * normal,
+            orientation,
+            _numbers(name, groups, "PixelMeasuresSequence", "PixelSpacing", 2),
+            float(getattr(measures, "SliceThickness", 1.0) or 1.0),
+            _rescaled(picture, _part(groups, "PixelValueTransformationSequence", "RescaleSlope")),
+        )
 
 
 def _frame_offsets(path: Path, file: Any, count: int) -> F64:
@@ -185,8 +186,10 @@ def _rescaled(stored: NDArray[Any], place: Any) -> NDArray[Any]:
     slope, intercept = float(getattr(place, "RescaleSlope", 1)), float(getattr(place, "RescaleIntercept", 0))
     if slope == 1 and intercept == 0:
         return stored
-    scaled = stored.astype(np.float32) * np.float32(slope) + np.float32(intercept)
-    return scaled if slope != int(slope) or intercept != int(intercept) else scaled.astype(np.int32)
+    if slope != int(slope) or intercept != int(intercept):
+        return np.asarray(stored.astype(np.float32) * np.float32(slope) + np.float32(intercept))
+    exact = stored * slope + intercept
+    return exact.astype(np.int32) if np.abs(exact).max(initial=0) < 1 << 31 else exact
 
 
 def _stacked(source: Path, what: str, slices: list[Slice], world: str) -> Scan:

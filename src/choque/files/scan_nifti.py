@@ -11,18 +11,16 @@ from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.atomic import replacing
 from choque.files.budget import check_array
 from choque.files.scans import Scan, oriented, to_affine
-from choque.files.source import naming_damage
 
 
 def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     """Read a NIfTI file with three axes; scaled values come as floats, others as they are stored."""
     nibabel = require("nibabel", extra="volumes", purpose="to read NIfTI files")
-    with naming_damage(path):
-        image = nibabel.load(path)
-        is_scaled = getattr(image.dataobj, "slope", 1.0) != 1.0 or getattr(image.dataobj, "inter", 0.0) != 0.0
-        check_array(image.shape, np.float64 if is_scaled else image.get_data_dtype(), path)
-        values = np.asanyarray(image.dataobj)
-        affine = np.asarray(image.affine, np.float64)
+    image = nibabel.load(path)
+    is_scaled = getattr(image.dataobj, "slope", 1.0) != 1.0 or getattr(image.dataobj, "inter", 0.0) != 0.0
+    check_array(image.shape, np.float64 if is_scaled else image.get_data_dtype(), path)
+    values = np.asanyarray(image.dataobj)
+    affine = np.asarray(image.affine, np.float64)
     while values.ndim > 3 and values.shape[-1] == 1:
         values = values[..., 0]
     if values.ndim != 3:

@@ -19,7 +19,7 @@ from choque.errors import UnreadableFile, require
 from choque.files.atomic import replacing
 from choque.files.budget import check_size, read_exactly
 from choque.files.scans import Scan, Triple, as_triple, from_axes, oriented, to_affine
-from choque.files.source import naming_damage, require_signature
+from choque.files.source import require_signature
 
 _PACKED: dict[str, Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File]] = {
     **dict.fromkeys(("gzip", "gz"), lambda source: gzip.GzipFile(fileobj=source)),
@@ -43,7 +43,7 @@ def read(path: Path, axes: str | None, world: str) -> Scan:
     """
     nrrd = require("nrrd", extra="volumes", purpose="to read NRRD files")
     require_signature(path, b"NRRD", "an NRRD image")
-    with naming_damage(path), path.open("rb") as handle:
+    with path.open("rb") as handle:
         header = nrrd.read_header(handle)
         values = _read_values(nrrd, header, handle, path)
     if values.ndim != 3:
@@ -52,11 +52,10 @@ def read(path: Path, axes: str | None, world: str) -> Scan:
     space = str(header.get("space", "")).lower()
     is_known = space in _SPACES or (axes is None and np.isfinite(np.asarray(directions, np.float64)).all())
     if directions is None or not is_known:
-        return from_axes(values, axes or "xyz", _plain_spacing(header, directions))
+        return from_axes(path, values, axes or "xyz", _plain_spacing(header, directions))
     affine = np.eye(4)
-    with naming_damage(path):
-        affine[:3, :3] = np.asarray(directions, np.float64).T  # one row for each axis of the file
-        affine[:3, 3] = np.asarray(header.get("space origin", np.zeros(3)), np.float64)
+    affine[:3, :3] = np.asarray(directions, np.float64).T  # one row for each axis of the file
+    affine[:3, 3] = np.asarray(header.get("space origin", np.zeros(3)), np.float64)
     return oriented(values, affine, _SPACES.get(space, world), world, f"The scan {path}")
 
 

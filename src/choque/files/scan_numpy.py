@@ -10,7 +10,7 @@ from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
 from choque.files.scans import Scan, as_triple, from_axes
-from choque.files.source import lower_suffix, naming_damage, require_signature
+from choque.files.source import lower_suffix, require_signature
 
 
 def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
@@ -21,10 +21,9 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     if lower_suffix(path) == ".npz":
         return _read_archive(path, axes)
     require_signature(path, b"\x93NUMPY", "a NumPy array")
-    with naming_damage(path):
-        check_size(path.stat().st_size, path)
-        values = np.load(path, allow_pickle=False)
-    return from_axes(values, axes or "xyz", (1.0, 1.0, 1.0))
+    check_size(path.stat().st_size, path)
+    values = np.load(path, allow_pickle=False)
+    return from_axes(path, values, axes or "xyz", (1.0, 1.0, 1.0))
 
 
 def write(path: Path, scan: Scan, world: str) -> None:  # noqa: ARG001
@@ -40,7 +39,7 @@ def write(path: Path, scan: Scan, world: str) -> None:  # noqa: ARG001
 def _read_archive(path: Path, axes: str | None) -> Scan:
     require_signature(path, b"PK", "a NumPy archive")
     # Opened here, because NumPy does not close a file that turns out to be no archive.
-    with naming_damage(path), path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
+    with path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
         check_size(sum(member.file_size for member in archive.zip.infolist()), path)
         if "values" not in archive:
             raise UnreadableFile(
@@ -51,4 +50,4 @@ def _read_archive(path: Path, axes: str | None) -> Scan:
         for name, given in (("spacing", spacing), ("centre", centre)):
             if given.shape != (3,):
                 raise UnreadableFile(f"In {path}, {name!r} has the shape {given.shape}; it must be (3,), for x, y, z.")
-        return from_axes(archive["values"], axes or "xyz", as_triple(spacing), as_triple(centre))
+        return from_axes(path, archive["values"], axes or "xyz", as_triple(spacing), as_triple(centre))

@@ -8,6 +8,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,12 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     """
     tifffile = require("tifffile", extra="volumes", purpose="to read TIFF stacks")
     require_tiff(path)
-    with naming_damage(path), raising_errors(), tifffile.TiffFile(path) as stack:
+    with raising_errors(), tifffile.TiffFile(path) as stack:
         check_array(stack.series[0].shape, stack.series[0].dtype, path)
-        values = np.asarray(stack.asarray())
+        values = _values(stack)
         spacing, centre = _placement(stack)
     values = values[None] if values.ndim == 2 else values
-    if values.ndim != 3:
-        raise UnreadableFile(f"The file {path} has shape {values.shape}; a scan has three axes: z, y, x.")
-    return from_axes(values, axes or "zyx", spacing, centre)
+    return from_axes(path, values, axes or "zyx", spacing, centre)
 
 
 def read_folder(folder: Path, paths: list[Path], axes: str | None) -> Scan:
@@ -55,7 +54,7 @@ def read_folder(folder: Path, paths: list[Path], axes: str | None) -> Scan:
             check_array(values.shape, values.dtype, folder)
         require_tiff(path)
         with naming_damage(path), raising_errors(), tifffile.TiffFile(path) as slices:
-            picture = np.asarray(slices.asarray())
+            picture = _values(slices)
         if picture.shape != values.shape[1:] or picture.dtype != values.dtype:
             raise UnreadableFile(
                 f"The slice {path} is {picture.dtype} of shape {picture.shape}; the first in the folder is "
@@ -63,7 +62,7 @@ def read_folder(folder: Path, paths: list[Path], axes: str | None) -> Scan:
             )
         values[number] = picture
     assert first is not None
-    return from_axes(values, axes or "zyx", first.spacing)
+    return from_axes(folder, values, axes or "zyx", first.spacing)
 
 
 def require_tiff(path: Path) -> None:
@@ -97,6 +96,13 @@ def _check_directories(path: Path) -> None:
     ordered = sorted(spans.items())
     if offset in spans or any(end > start for (_, end), (start, _) in pairwise(ordered)):
         raise UnreadableFile(f"The file {path} is damaged: the directories of its pages overlap or form a circle.")
+
+
+def _values(stack: Any) -> NDArray[Any]:
+    for page in stack.series[0].pages:
+        if page is not None and len(page.dataoffsets) < prod(page.chunked):  # tifffile would go through all of them
+            raise ValueError(f"a page has {len(page.dataoffsets):,} of its {prod(page.chunked):,} parts")
+    return np.asarray(stack.asarray())
 
 
 @contextmanager

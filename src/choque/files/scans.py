@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from choque._core import check
 from choque._core.types import F64, I64, Bools
 from choque.errors import InvalidInput, UnreadableFile
-from choque.files.source import check_suffix, read_head
+from choque.files.source import check_suffix, naming_damage, read_head
 
 _SUFFIXES = {"dicom": ".dcm", "nifti": ".nii .nii.gz", "numpy": ".npy .npz", "nrrd": ".nrrd", "tiff": ".tif .tiff"}
 READERS = {suffix: f"choque.files.scan_{name}" for name, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
@@ -78,13 +78,19 @@ def read_scan(
     path = Path(path)
     if series is not None and not path.is_dir():
         raise InvalidInput(f"series is {series!r}, and {path} is no folder; only folders hold several DICOM series.")
-    if path.is_dir():
-        scan = _read_folder(path, axes, world, series)
-    else:
-        read_head(path)
-        suffix = scan_suffix(path)
-        check_suffix(path, suffix, READERS, "scans", ", and from folders of DICOM slices")
-        scan = import_module(READERS[suffix]).read(path, axes, world)
+    with naming_damage(path):
+        if path.is_dir():
+            scan = _read_folder(path, axes, world, series)
+        else:
+            read_head(path)
+            suffix = scan_suffix(path)
+            check_suffix(path, suffix, READERS, "scans", ", and from folders of DICOM slices")
+            scan = import_module(READERS[suffix]).read(path, axes, world)
+    if not (np.isfinite((*scan.spacing, *scan.centre)).all() and min(scan.spacing) > 0):
+        raise UnreadableFile(
+            f"The scan {path} has voxels with the edges {scan.spacing}, the first of them at {scan.centre}; edges must "
+            "be above 0, and all of these finite."
+        )
     if scan.rotation is not None and not oblique:
         angle = np.degrees(np.arccos(np.clip((np.trace(scan.rotation) - 1) / 2, -1.0, 1.0)))
         raise InvalidInput(
@@ -165,11 +171,11 @@ def _nearest_axes(turn: F64) -> tuple[I64, F64]:
     return found[1], found[2]
 
 
-def from_axes(values: NDArray[Any], axes: str, spacing: Triple, centre: Triple | None = None) -> Scan:
+def from_axes(path: Path, values: NDArray[Any], axes: str, spacing: Triple, centre: Triple | None = None) -> Scan:
     """Return a scan from an array with the axes ``xyz`` or ``zyx``; the spacing is along x, y, z."""
     check.choice(axes, "order of axes", AXES)
     if values.ndim != 3:
-        raise InvalidInput(f"The image has {values.ndim} axes and shape {values.shape}; a scan has three.")
+        raise UnreadableFile(f"The image {path} has {values.ndim} axes and the shape {values.shape}; a scan has three.")
     first = np.divide(spacing, 2) if centre is None else centre
     return Scan(values if axes == "xyz" else values.transpose(), spacing, as_triple(first))
 

@@ -67,10 +67,8 @@ def read_text(path: Path, what: str) -> str:
     """
     require_text(path, what)
     check_size(DOCUMENT_MEMORY * path.stat().st_size, path)
-    try:
+    with naming_damage(path):
         return path.read_text("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise UnreadableFile(f"The file {path} is not text in UTF-8.") from problem
 
 
 def text_lines(path: Path, *, errors: str = "strict") -> Iterator[str]:
@@ -137,6 +135,9 @@ def require_signature(path: Path, signature: bytes, kind: str) -> None:
         raise UnreadableFile(f"The file {path} is not {kind}: it looks like {describe(head)}.")
 
 
+_ABOUT_CODE = (LookupError, TypeError, AttributeError)  # what these say is about the code of the parser
+
+
 @contextmanager
 def naming_damage(path: Path) -> Iterator[None]:
     """Turn any exception of a parser about the content of ``path`` into an `UnreadableFile`; silence its warnings.
@@ -152,8 +153,14 @@ def naming_damage(path: Path) -> Iterator[None]:
         raise
     except MemoryError as problem:
         raise UnreadableFile(f"The file {path} needs more memory than this machine has free.") from problem
+    except UnicodeDecodeError as problem:
+        raise UnreadableFile(
+            f"The file {path}, or a part of it, is not text in {problem.encoding.upper()}."
+        ) from problem
     except Exception as problem:
-        reason = next(iter(str(problem).splitlines()), "").rstrip(". ") or type(problem).__name__
+        reason = next(iter(str(problem).splitlines()), "").rstrip(". ")
+        if not reason or isinstance(problem, _ABOUT_CODE):
+            reason = "something is missing or of another kind than the format asks for"
         raise UnreadableFile(f"The file {path} is truncated or damaged: {reason}.") from problem
 
 

@@ -15,7 +15,7 @@ from choque._core.predicates import LEAST
 from choque._core.threads import resolve_count
 from choque._core.types import F64, I32, Bools
 from choque.bounds import Boxes
-from choque.errors import InvalidInput
+from choque.errors import InvalidInput, UnreadableFile
 from choque.files.meshes import check_mesh, read_mesh, welded, write_mesh
 from choque.meshes._inside import one_of_each_part, places_of
 from choque.meshes._report import Report, edge_counts, make_report
@@ -74,7 +74,10 @@ class Mesh:
         Faces with more corners are split into fans; parts of a scene are placed, and make one mesh.
         """
         found = read_mesh(path)
-        return cls(found.vertices, found.faces)
+        try:
+            return cls(found.vertices, found.faces)
+        except InvalidInput as problem:
+            raise UnreadableFile(f"In {path}: {problem}") from problem
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write STL, PLY or OFF, by the suffix of ``path``; STL holds 32-bit floats."""

@@ -18,7 +18,7 @@ from choque._core import check
 from choque._core.types import F64
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.box_arrays import check_frame
-from choque.record._blocks import FIRST_BLOCK, FRAMES, HEADER, SEGMENT, Block, BlockFile, unpack_table
+from choque.record._blocks import FIRST_BLOCK, FRAMES, HEADER, INDEX, SEGMENT, Block, BlockFile, unpack_table
 from choque.record._chunks import Chunk, ChunkHead, unpack, unpack_columns
 from choque.record.frames import BodyTable, Poses
 from choque.scene.body_scene import Camera
@@ -256,21 +256,26 @@ def read_contents(file: BlockFile) -> Contents:
     if first is None or first.kind != HEADER:
         raise UnreadableFile("it ends within its header, so nothing was recorded")
     header = unpack_table(file.read(first))[0]
-    found = _indexed(file)
-    blocks, chunks = found if found is not None else _scanned(file)
+    try:
+        found = _indexed(file)
+    except UnreadableFile:
+        found = None
+    blocks, chunks, complete = found or _scanned(file)
     segments = [_read_segment(file, block) for block in blocks]
     _check_order(chunks, len(segments))
-    return Contents(header, segments, chunks, complete=found is not None)
+    return Contents(header, segments, chunks, complete)
 
 
-def _indexed(file: BlockFile) -> tuple[list[Block], list[PlacedChunk]] | None:
-    """Return the contents of the index; None if there is none, or if it does not fit the file."""
+def _indexed(file: BlockFile) -> tuple[list[Block], list[PlacedChunk], bool] | None:
+    """Return what the index lists, and that it is all; None if there is no index, or if it does not fit the file."""
     index = file.index_block()
     if index is None:
         return None
     arrays = unpack_table(file.read(index))[1]
     chunks, segments = arrays.get("chunks"), arrays.get("segments")
     if chunks is None or segments is None or chunks.shape[1:] != (4,) or segments.shape[1:] != (2,):
+        return None
+    if chunks.dtype.kind != "u" or segments.dtype.kind != "u":
         return None
     bodies = [file.block_at(int(place)) for _, place in segments]
     poses = [file.block_at(int(row[3])) for row in chunks]
@@ -280,11 +285,12 @@ def _indexed(file: BlockFile) -> tuple[list[Block], list[PlacedChunk]] | None:
         if block is not None and block.kind == FRAMES
     ]
     held = [block for block in bodies if block is not None and block.kind == SEGMENT]
-    return (held, placed) if len(held) == len(bodies) and len(placed) == len(poses) else None
+    _check_order(placed, len(held))
+    return (held, placed, True) if len(held) == len(bodies) and len(placed) == len(poses) else None
 
 
-def _scanned(file: BlockFile) -> tuple[list[Block], list[PlacedChunk]]:
-    """Return the complete blocks up to the first damaged chunk, without using the index."""
+def _scanned(file: BlockFile) -> tuple[list[Block], list[PlacedChunk], bool]:
+    """Return the complete blocks up to the index or the first damaged chunk, and whether the file was closed."""
     segments: list[Block] = []
     chunks: list[PlacedChunk] = []
     for block in file.scan():
@@ -296,7 +302,9 @@ def _scanned(file: BlockFile) -> tuple[list[Block], list[PlacedChunk]]:
             except UnreadableFile:
                 break
             chunks.append(PlacedChunk(head.first, head.frame_count, head.segment, block))
-    return segments, chunks
+        elif block.kind == INDEX:
+            return segments, chunks, file.index_block() is not None
+    return segments, chunks, False
 
 
 def _read_segment(file: BlockFile, block: Block) -> Segment:

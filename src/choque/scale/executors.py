@@ -110,14 +110,17 @@ class LocalProcesses(Executor):
         try:
             process.stdin.write(len(order).to_bytes(8, "little") + order)
             process.stdin.flush()
-            size = process.stdout.read(8)
-            answer = process.stdout.read(int.from_bytes(size, "little")) if len(size) == 8 else b""
-            is_done, value = pickle.loads(answer)
-        except (OSError, EOFError, pickle.UnpicklingError) as problem:
+            head = process.stdout.read(8)
+            size = int.from_bytes(head, "little")
+            answer = process.stdout.read(size)
+            if len(head) < 8 or len(answer) < size:
+                raise EOFError
+        except (OSError, EOFError) as problem:
             process.kill()
             raise WorkerLost(f"the process {process.pid} ended with code {process.wait()}") from problem
         with self._lock:
             self._idle.append(process)
+        is_done, value = pickle.loads(answer)
         if not is_done:
             raise value
         return value

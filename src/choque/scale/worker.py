@@ -10,9 +10,11 @@ import pickle
 import queue
 import sys
 import threading
+from contextlib import suppress
 from typing import BinaryIO
 
 import choque.scale.tiles  # noqa: F401  (most tasks need it: it is loaded while the first order is on its way)
+from choque.errors import ChoqueError
 
 
 def main() -> None:
@@ -43,10 +45,11 @@ def _answer(order: bytes) -> bytes:
         task, arguments, options = pickle.loads(order)
         return pickle.dumps((True, task(*arguments, **options)))
     except BaseException as problem:
-        try:
-            return pickle.dumps((False, problem))
-        except Exception:
-            return pickle.dumps((False, RuntimeError(f"{type(problem).__name__}: {problem}")))
+        with suppress(Exception):
+            answer = pickle.dumps((False, problem))
+            pickle.loads(answer)  # an exception may be pickled and then not be made again
+            return answer
+        return pickle.dumps((False, ChoqueError(f"{type(problem).__name__} in a process: {problem}")))
 
 
 if __name__ == "__main__":
