@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -239,3 +240,28 @@ def test_a_name_of_a_file_is_printed_with_its_control_characters_written_out() -
 
     assert plain("\x1b]0;owned\x07\tä\n") == "\\x1b]0;owned\\x07\tä\n"
     assert plain({"\x1b": ["\x9b", 3, None]}) == {"\\x1b": ["\\x9b", 3, None]}
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs the device /dev/full")
+@pytest.mark.parametrize("arguments", [("scenes",), ("scenes", "--json"), ("--version",)])
+def test_an_output_that_is_full_gets_one_line(arguments: tuple[str, ...]) -> None:
+    with FULL.open("w") as full:
+        done = subprocess.run(in_shell(*arguments), stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+    assert done.returncode == 2
+    assert done.stderr == "choque: The output cannot be written: no space left on device.\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes stdout by the shell")
+def test_a_verb_ends_well_without_an_output() -> None:
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *in_shell("scenes")], capture_output=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_characters_that_an_output_does_not_have_are_replaced() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(in_shell("scenes", "gas"), capture_output=True, text=True, timeout=300, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "mean square 'speed'?" in done.stdout

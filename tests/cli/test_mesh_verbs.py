@@ -57,6 +57,15 @@ def test_collide_takes_poses_and_writes_rows_and_a_page(folder: Path, capsys: py
     assert "http" not in text
 
 
+def test_collide_without_poses_is_one_sentence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "one.csv").write_text("9,0,0\n")
+    words = ["mesh", "collide", str(folder / "a.stl")]
+    assert main([*words, str(folder / "b.ply")]) == main([*words, str(folder / "c.off")]) == 0
+    assert capsys.readouterr().out == "a.stl and b.ply collide\na.stl and c.off do not collide\n"
+    assert main([*words, str(folder / "b.ply"), "--poses", str(folder / "one.csv")]) == 0
+    assert capsys.readouterr().out == "1 pose, 0 collide\n"
+
+
 def test_clearance_measures_a_mesh_around_a_mesh_or_a_volume(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output, colors = folder / "map.csv", folder / "map.ply"
     words = ["mesh", "clearance", str(folder / "a.stl"), str(folder / "b.ply")]
@@ -132,5 +141,8 @@ def test_poses_in_every_layout_are_the_same(tmp_path: Path) -> None:
 def test_a_folder_without_parts_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["clash", str(tmp_path)]) == 2
     assert "clashes need at least two" in capsys.readouterr().err
+    box(0, 1).write(tmp_path / "alone.stl")
+    assert main(["clash", str(tmp_path)]) == 2
+    assert "has 1 mesh (" in capsys.readouterr().err
     assert main(["clash", str(tmp_path / "none")]) == 2
     assert "is not a folder" in capsys.readouterr().err

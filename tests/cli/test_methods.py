@@ -32,6 +32,13 @@ def test_the_table_names_every_method(command: Command) -> None:
     assert table.startswith("Take 'auto'"), "the first line says which method to take"
 
 
+def test_the_advice_is_as_wide_as_the_terminal(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    advice = command.succeeds("methods").partition("\n method ")[0].splitlines()
+    assert max(map(len, advice)) <= 60
+    assert sum(len(line) < 40 for line in advice) <= 4, "lines are filled, not broken twice"
+
+
 def test_one_method_is_printed_with_its_guarantees_and_options(command: Command) -> None:
     text = command.succeeds("methods", "sap-direct")
     assert text.startswith("sap-direct: Sorts")

@@ -6,6 +6,7 @@ docstring is its help, and the lines under ``Try:`` are printed unchanged.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import getdoc
+from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated, Any, cast
 
@@ -84,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given in [[verb_name(family)] for family in FAMILIES]:
         given.append("--help")
     command = typer.main.get_command(build())
+    _take_every_character()
     try:
         with _plain_notes(), _ending_in_order():
             code = command.main(args=given or ["--help"], prog_name="choque", standalone_mode=False)
@@ -96,10 +99,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(
             "There is not enough memory for this; give less data, such as fewer boxes or larger voxels.", BAD_INPUT
         )
-    except BrokenPipeError:
-        # The reader of the pipe has closed it; the rest of the buffer must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of the pipe has closed it
+        _drop_output()
         return 1
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            raise
+        _drop_output()
+        return _complain(f"The output cannot be written: {os.strerror(problem.errno).lower()}.", BAD_INPUT)
     except typer.Abort as ended:
         if isinstance(ended.__cause__, EOFError):  # the parser takes any EOFError for Ctrl-D at a prompt
             raise ended.__cause__ from None
@@ -209,6 +216,19 @@ def choque(
 def _help(verb: Verb) -> str:
     # The mark \\b keeps the parser from joining the following lines.
     return (getdoc(verb) or "").replace("Try:\n", "\b\nTry:\n")
+
+
+def _take_every_character() -> None:
+    """Give the command an output where the shell closed it, and print ``?`` for what its encoding does not have."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
+    elif isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _drop_output() -> None:
+    """Send what is left in the buffer of stdout nowhere, so that it does not fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -20,6 +20,7 @@ from choque.cli._completion import complete_methods
 from choque.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from choque.bounds import Boxes
     from choque.scene import Camera
 
 BoxesFile = Annotated[
@@ -49,6 +50,16 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="KEY=VALUE", help="Option of the method or scene; can be repeated."),
 ]
+
+
+def checked_boxes(file: Path, lower: Any, upper: Any) -> Boxes:
+    """Return the boxes that were read from a file, or say which file holds the row that is wrong."""
+    from choque.bounds import Boxes
+
+    try:
+        return Boxes(lower, upper)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{file}: {problem}") from problem
 
 
 def whole_number(text: str | int) -> int:

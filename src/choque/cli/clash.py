@@ -90,6 +90,8 @@ def clash(
 
 def read_parts(folder: Path) -> tuple[list[str], list[Mesh]]:
     """Read all meshes of a folder, in the order of their names."""
+    from choque._core.progress import shown
+    from choque.cli._terminal import counted
     from choque.errors import InvalidInput, UnreadableFile
     from choque.files.meshes import READERS
     from choque.meshes import Mesh
@@ -98,9 +100,14 @@ def read_parts(folder: Path) -> tuple[list[str], list[Mesh]]:
         raise UnreadableFile(f"{folder} is not a folder; give the folder of the parts.")
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in READERS and path.is_file())
     if len(paths) < 2:
-        kinds = ", ".join(sorted(READERS))
-        raise InvalidInput(f"The folder {folder} has {len(paths)} meshes ({kinds}); clashes need at least two.")
-    return [path.name for path in paths], [Mesh.read(path) for path in paths]
+        kinds, number = ", ".join(sorted(READERS)), counted(len(paths), "mesh", "meshes")
+        raise InvalidInput(f"The folder {folder} has {number} ({kinds}); clashes need at least two.")
+    meshes = []
+    with shown() as tell:
+        for done, path in enumerate(paths):
+            tell(done, len(paths), f"reading {path.name}")
+            meshes.append(Mesh.read(path))
+    return [path.name for path in paths], meshes
 
 
 def unit_notes(names: list[str], meshes: list[Mesh]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import typer
 
 from choque.cli._json import AsJson, print_json
-from choque.cli._options import BoxesFile, Frame, HalfOpen, Threads
+from choque.cli._options import BoxesFile, Frame, HalfOpen, Threads, checked_boxes
 
 if TYPE_CHECKING:
     from choque.broad.auto import Auto
@@ -23,9 +23,10 @@ def explain(
       choque explain scene.aabbs --frame 3 --json
     """
     import choque
+    from choque._core.progress import shown
 
-    lower, upper = choque.files.read_boxes(file, frame=frame)
-    boxes = choque.bounds.Boxes(lower, upper)
+    with shown(f"Reading {file} …"):
+        boxes = checked_boxes(file, *choque.files.read_boxes(file, frame=frame))
     auto = choque.broad.create("auto", boxes, closed=not half_open, threads=threads).index
     choice = cast("Auto", auto).choice
     if as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from choque.cli._json import AsJson, print_json
-from choque.cli._options import HalfOpen, Method, Threads
+from choque.cli._options import HalfOpen, Method, Threads, checked_boxes
 
 if TYPE_CHECKING:
     from choque.files import Detections
@@ -68,6 +68,8 @@ def join(
         tell(1, 3, f"reading {b}")
         two = choque.files.read_detections(b)
         tell(2, 3, "searching")
+        for file, read in ((a, one), (b, two)):
+            checked_boxes(file, read.lower, read.upper)
         corners = (one.lower, one.upper, two.lower, two.upper) if all_together else _by_image(one, two)
         options: dict[str, Any] = {
             "iou": iou,

@@ -55,9 +55,11 @@ def check(file: MeshFile, as_json: AsJson = False) -> None:
     """
     from dataclasses import asdict
 
+    from choque._core.progress import shown
     from choque.meshes import Mesh
 
-    report = Mesh.read(file).report()
+    with shown(f"Checking {file} …"):
+        report = Mesh.read(file).report()
     if as_json:
         values = {**asdict(report), "degenerate_faces": report.degenerate_faces.tolist()}
         print_json({"file": str(file), "is_clean": report.is_clean, **values})
@@ -92,9 +94,10 @@ def collide(
     as_json: AsJson = False,
     threads: Threads = None,
 ) -> None:
-    """Say for each pose of a mesh whether it collides with another.
+    """Say for each pose of the mesh OTHER whether it collides with FILE.
 
-    Closed meshes and the voxels of scans are solids; touching counts. Without --poses the second mesh is where it is.
+    Closed meshes and the voxels of scans are solids; touching counts. Without --poses both are where their files put
+    them.
 
     Try:
       choque mesh collide part.stl tool.stl
@@ -103,6 +106,8 @@ def collide(
     """
     import numpy as np
 
+    from choque._core.progress import shown
+    from choque.cli._terminal import counted
     from choque.cli.clash import unit_notes
     from choque.files.atomic import check_output
     from choque.lab.csv_rows import write_rows
@@ -114,10 +119,12 @@ def collide(
     for path in (output, page):
         if path is not None:
             check_output(path)
-    one, two = _read(file, above), Mesh.read(other)
     where = as_poses(None) if poses is None else read_poses(poses)
-    hits = find(one, two, where, threads=threads)
-    gaps = measure(one, two, where, threads=threads).distance if distance else np.full(len(hits), np.nan)
+    with shown(f"Reading {file} and {other} …") as tell:
+        one, two = _read(file, above), Mesh.read(other)
+        tell.show(f"Testing {counted(len(where), 'pose')} …")
+        hits = find(one, two, where, threads=threads)
+        gaps = measure(one, two, where, threads=threads).distance if distance else np.full(len(hits), np.nan)
     notes = unit_notes([file.name, other.name], [one, two])
     if output is not None:
         rows = zip(range(len(hits)), hits.astype(int).tolist(), gaps.tolist(), strict=True)
@@ -129,9 +136,13 @@ def collide(
         record = {"poses": len(hits), "hits": int(hits.sum()), "collides": hits.tolist(), "notes": notes}
         print_json(record | ({"distance": gaps.tolist()} if distance else {}))
         return
-    first = ", ".join(map(str, np.flatnonzero(hits)[:10].tolist()))
-    more = " …" if hits.sum() > 10 else ""
-    typer.echo(f"{len(hits):,} poses, {int(hits.sum()):,} collide{': ' if first else ''}{first}{more}")
+    if poses is None:
+        typer.echo(f"{file.name} and {other.name} {'collide' if hits[0] else 'do not collide'}")
+    else:
+        first = ", ".join(map(str, np.flatnonzero(hits)[:10].tolist()))
+        more = ", …" if hits.sum() > 10 else ""
+        verb = "collides" if hits.sum() == 1 else "collide"
+        typer.echo(f"{counted(len(hits), 'pose')}, {int(hits.sum()):,} {verb}{': ' if first else ''}{first}{more}")
     if distance:
         typer.echo(f"least distance {gaps.min():.6g} in pose {int(gaps.argmin())}")
     for line in (*notes, *(f"written: {path}" for path in (output, page) if path is not None)):
@@ -149,16 +160,17 @@ def clearance(
         Path | None, typer.Option("--output", metavar="FILE", help="Write a row a vertex as .csv.", show_default=False)
     ] = None,
     colors: Annotated[
-        Path | None, typer.Option("--colors", metavar="FILE", help="Write OTHER in colors as .ply.", show_default=False)
+        Path | None,
+        typer.Option("--colors", metavar="FILE", help="Write OTHER in colours as .ply.", show_default=False),
     ] = None,
     above: Above = None,
     as_json: AsJson = False,
     threads: Threads = None,
 ) -> None:
-    """Measure how far each vertex of a mesh is from another.
+    """Measure how far each vertex of the mesh OTHER is from FILE.
 
-    The other may be a scan, whose voxels count. Negative inside. If they collide, also a short move that frees the
-    mesh. Colors go from red, at 0 and inside, over yellow to blue, at the farthest vertex.
+    FILE may be a scan, whose voxels count. Numbers are negative inside of it. If both collide, a short move that frees
+    OTHER is printed too. Colours go from red, at 0 and inside, over yellow to blue, at the farthest vertex.
 
     Try:
       choque mesh clearance part.stl tool.stl
@@ -166,6 +178,7 @@ def clearance(
     """
     import numpy as np
 
+    from choque._core.progress import shown
     from choque.files.atomic import check_output
     from choque.files.meshes import write_mesh
     from choque.lab.csv_rows import write_rows
@@ -177,13 +190,15 @@ def clearance(
     for path in (output, colors):
         if path is not None:
             check_output(path)
-    one = _read(file, above)
-    two = Mesh.read(other).moved(as_poses(None) if pose is None else read_poses(pose))
-    gaps = measure(one, two, threads=threads)
-    if not len(gaps):
-        raise InvalidInput(f"The mesh {other} has no vertices; there is nothing to measure.")
-    least = int(gaps.argmin())
-    free = penetration(one, two, threads=threads)
+    where = as_poses(None) if pose is None else read_poses(pose)
+    with shown(f"Reading {file} and {other} …") as tell:
+        one, two = _read(file, above), Mesh.read(other).moved(where)
+        tell.show("Measuring …")
+        gaps = measure(one, two, threads=threads)
+        if not len(gaps):
+            raise InvalidInput(f"The mesh {other} has no vertices; there is nothing to measure.")
+        least = int(gaps.argmin())
+        free = penetration(one, two, threads=threads)
     move = free.depth[0] * free.direction[0]
     if output is not None:
         rows = np.column_stack((two.vertices, gaps)).tolist()

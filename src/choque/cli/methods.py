@@ -11,11 +11,15 @@ import typer
 from choque.cli._completion import complete_methods
 from choque.cli._json import AsJson, print_json
 
-ADVICE = """Take 'auto', the default: it chooses a method by a sample of the boxes ('choque explain FILE' says which).
-If you know your scene: 'grid' for similar sizes and even spread; 'bvh' for clusters, mixed sizes, few movers, rays and
-nearest boxes; 'sap-direct' for long or flat scenes; 'sap-incremental' for slow, coherent motion; 'sap-kdop' for convex
-bodies, especially long ones; 'brute' for a few hundred boxes. The others are kept for comparison.
-'choque methods NAME' prints what a method guarantees, and its options."""
+ADVICE = (
+    "Take 'auto', the default: it chooses a method by a sample of the boxes ('choque explain FILE' says which).\n"
+    "If you know your scene: 'grid' for similar sizes and even spread; 'bvh' for clusters, mixed sizes, few movers, "
+    "rays and nearest boxes; 'sap-direct' for long or flat scenes; 'sap-incremental' for slow, coherent motion; "
+    "'sap-kdop' for convex bodies, especially long ones; 'brute' for a few hundred boxes. The others are kept for "
+    "comparison.\n"
+    "'choque methods NAME' prints what a method guarantees, and its options."
+)
+"""What is printed before the list, in lines as long as the terminal is wide."""
 
 ADVISED = re.findall(r"'([a-z-]+)'", ADVICE)
 """The methods that it names."""
@@ -70,14 +74,13 @@ def _list(found: list[Description]) -> None:
 
     from choque.cli._terminal import console, plain_table
 
-    typer.echo(ADVICE)
     advised, others = plain_table("method", "what it does"), plain_table("for comparison", "what it does")
     for each in sorted(found, key=lambda each: ADVISED.index(each.name) if each.name in ADVISED else len(ADVISED)):
         words = Text(each.summary)
         if each.error is not None:
             words.append(f"cannot be used: {each.error}", style="red")
         (advised if each.name in ADVISED else others).add_row(Text(each.name, style="bold"), words)
-    console().print(advised, others)
+    console().print(ADVICE, advised, others, markup=False)
 
 
 def _print_one(method: Description) -> None:

@@ -9,10 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from choque.cli._json import AsJson, print_json
-from choque.cli._options import BoxesFile, Device, Frame, HalfOpen, Method, Settings, Threads, read_settings
+from choque.cli._options import (
+    BoxesFile,
+    Device,
+    Frame,
+    HalfOpen,
+    Method,
+    Settings,
+    Threads,
+    checked_boxes,
+    read_settings,
+)
 
 if TYPE_CHECKING:
     from choque._core.types import Pairs
+    from choque.bounds import Boxes
     from choque.broad import BroadPhase
 
 SHOWN = 5
@@ -94,6 +105,7 @@ def pairs(
       choque pairs 'boxes/*.parquet' --memory 4GiB --output pairs/
     """
     import choque
+    from choque._core.progress import shown
     from choque.broad.devices import on_device
 
     if memory is not None or explain or workers is not None:
@@ -106,10 +118,13 @@ def pairs(
     options = read_settings(option, reserved=("name", "bounds", "closed", "threads"))
     if device is not None:
         method, options = on_device(device, method, options)
-    lower, upper = choque.files.read_boxes(file, frame=frame)
-    answer = _search(lower, upper, method, closed=not half_open, threads=threads, **options)
-    if output is not None:
-        choque.files.write_pairs(output, answer.pairs)
+    with shown(f"Reading {file} …") as tell:
+        boxes = checked_boxes(file, *choque.files.read_boxes(file, frame=frame))
+        tell.show("Searching …")
+        answer = _search(boxes, method, closed=not half_open, threads=threads, **options)
+        if output is not None:
+            tell.show(f"Writing {output} …")
+            choque.files.write_pairs(output, answer.pairs)
     if as_json:
         print_json(_record(answer, file, frame, output))
     else:
@@ -170,15 +185,13 @@ def check_format(output: Path) -> None:
     check_output(output)
 
 
-def _search(lower: Any, upper: Any, method: str, **options: Any) -> Answer:
+def _search(boxes: Boxes, method: str, **options: Any) -> Answer:
     """Find the pairs; if that was quick but for compiling, do it again and take the least times.
 
     The first search also loads kernels, and other processes may still compile some during the second.
     """
-    import choque
     from choque.cli._compiling import TIMED_AGAIN
 
-    boxes = choque.bounds.Boxes(lower, upper)
     answer = _timed(boxes, method, options)
     spent = answer.seconds
     if spent <= TIMED_AGAIN:
@@ -190,7 +203,7 @@ def _search(lower: Any, upper: Any, method: str, **options: Any) -> Answer:
     return answer
 
 
-def _timed(boxes: Any, method: str, options: dict[str, Any]) -> Answer:
+def _timed(boxes: Boxes, method: str, options: dict[str, Any]) -> Answer:
     import choque
     from choque.cli._compiling import working_time
 

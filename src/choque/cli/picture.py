@@ -36,6 +36,7 @@ def picture(
       choque picture --study kinetic three-objects --time 1.7 motion.png
       choque picture scan.nii.gz implant.stl --option threshold=300 collision.png
     """
+    from choque._core.progress import shown
     from choque.errors import InvalidInput
     from choque.studio.drawing import draw_picture
     from choque.studio.request import PictureRequest
@@ -45,4 +46,6 @@ def picture(
     *things, output = words
     request = PictureRequest(frame=frame, time=time, **looks.request())
     with as_far_as_it_goes(things):
-        looks.report(output, draw_picture(Path(output), things, study=looks.study, request=request))
+        with shown(f"Drawing {output} …"):
+            description = draw_picture(Path(output), things, study=looks.study, request=request)
+        looks.report(output, description)

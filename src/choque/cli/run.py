@@ -200,8 +200,10 @@ def run(
     from choque.errors import InvalidInput
 
     config = fingsics.config
-    if (scene is None) == (config is None):
-        raise InvalidInput("Give a scene to run, or a configuration with --config, and not both.")
+    if scene is None and config is None:
+        raise InvalidInput("Give a scene to run, such as bowling or pile:500; 'choque scenes' lists those with a name.")
+    if scene is not None and config is not None:
+        raise InvalidInput(f"{scene} and --config were given; a configuration names its scene: give one, and not both.")
     runs = length.benchmark
     if config is not None:
         from choque.theses.fingsics.config import load_config

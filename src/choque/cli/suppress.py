@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from choque.cli._json import AsJson, print_json
-from choque.cli._options import Threads
+from choque.cli._options import Threads, checked_boxes
 from choque.cli.join import Over
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def suppress(
             hint = "give the results of a detector" if file.suffix == ".json" else "name their column with --score"
             raise InvalidInput(f"The file {file} has no scores; {hint}.")
         tell(1, 2, "searching")
-        boxes = choque.bounds.Boxes(found.lower, found.upper)
+        boxes = checked_boxes(file, found.lower, found.upper)
         options: dict[str, Any] = {"iou": iou, "groups": None if all_together else found.groups, "over": over}
         if merge:
             merged, seconds = timed(lambda: choque.boxes.merge(boxes, scores, **options))

@@ -88,8 +88,11 @@ class Reading:
 
     def one(self, path: Path, like: Volume | None = None) -> Volume:
         """Read the volume of a file; a mesh is voxelised on the lattice of ``like``, if given."""
-        found = self._whole(path, like)
-        return found.components(limit=1)[0] if self.largest and not found.is_empty else found
+        from choque._core.progress import shown
+
+        with shown(f"Reading {path} …"):
+            found = self._whole(path, like)
+            return found.components(limit=1)[0] if self.largest and not found.is_empty else found
 
     def _whole(self, path: Path, like: Volume | None) -> Volume:
         from choque.errors import InvalidInput
@@ -189,20 +192,23 @@ def info(file: VolumeFile, reading: Reading, as_json: AsJson = False) -> None:
       choque volume info scan.nii.gz --above 300
       choque volume info implant.stl --voxels-per-unit 4 --json
     """
+    from choque._core.progress import shown
+
     given = reading.one(file)
     lower, upper = given.bounds
-    record: dict[str, Any] = {
-        "file": file,
-        "voxels": given.voxel_count,
-        "spacing": given.spacing,
-        "lower": lower,
-        "upper": upper,
-        "volume": given.volume,
-        "surface": given.surface_area,
-        "parts": given.component_count(),
-        "vertices": len(given.model),
-        "bytes": given.byte_count,
-    }
+    with shown("Measuring …"):
+        record: dict[str, Any] = {
+            "file": file,
+            "voxels": given.voxel_count,
+            "spacing": given.spacing,
+            "lower": lower,
+            "upper": upper,
+            "volume": given.volume,
+            "surface": given.surface_area,
+            "parts": given.component_count(),
+            "vertices": len(given.model),
+            "bytes": given.byte_count,
+        }
     _print(
         record,
         {
@@ -239,6 +245,7 @@ def collide(
       choque volume collide a.off b.off --voxels-per-unit 20 --centres
       choque volume collide fine.nii.gz coarse.nii.gz --above 300 --resample
     """
+    from choque._core.progress import shown
     from choque.errors import InvalidInput
 
     if reading.conservative is None:
@@ -247,19 +254,20 @@ def collide(
     for path, given in ((file, one), (other, two)):
         if given.is_empty:
             raise InvalidInput(f"{path} has no full voxel, so nothing can collide with it; give a solid or its label.")
-    found = one.collision(two, closed=closed)
-    record: dict[str, Any] = {"files": [file, other], "collides": found is not None}
-    if found is not None:
-        record["witness"] = found.point
-    if report and found is not None:
-        region = found.region()
-        record["shared_volume"] = region.volume
-        record["shared_box"] = (found.lower, found.upper) if region.is_empty else region.bounds
-        if not region.is_empty:
-            record["push"] = found.separation()
-    elif report:
-        record["clearance"] = one.clearance(two)
-        record["nearest_points"] = one.nearest_points(two)
+    with shown("Searching …"):
+        found = one.collision(two, closed=closed)
+        record: dict[str, Any] = {"files": [file, other], "collides": found is not None}
+        if found is not None:
+            record["witness"] = found.point
+        if report and found is not None:
+            region = found.region()
+            record["shared_volume"] = region.volume
+            record["shared_box"] = (found.lower, found.upper) if region.is_empty else region.bounds
+            if not region.is_empty:
+                record["push"] = found.separation()
+        elif report:
+            record["clearance"] = one.clearance(two)
+            record["nearest_points"] = one.nearest_points(two)
     _print(record, _sentences(record), as_json)
 
 
@@ -350,7 +358,10 @@ VERBS: dict[str, Callable[..., None]] = {
 
 
 def _write(result: Volume, output: Path, as_json: bool) -> None:
-    result.write(output)
+    from choque._core.progress import shown
+
+    with shown(f"Writing {output} …"):
+        result.write(output)
     count, content = result.voxel_count, result.volume
     if as_json:
         print_json({"output": output, "voxels": count, "volume": content})
