@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def test_an_exception_at_any_line_of_an_update_leaves_the_list_before_it_or_afte
         while was_interrupted:
             kept = choque.Neighbors(1.0, skin=0.2)
             kept.update(first)
-            _, was_interrupted = interrupt(lambda kept=kept: kept.update(second), line)
+            _, was_interrupted = interrupt(partial(kept.update, second), line)
             assert answers(kept) in (before, after), f"line {line}"
             line += 5
         assert line > 50
