@@ -168,7 +168,7 @@ def _at_once(lower: Floats, upper: Floats, closed: bool, threads: int | None) ->
 
 def explain(
     lower: ArrayLike,
-    upper: ArrayLike,
+    upper: ArrayLike | None = None,
     b_lower: ArrayLike | None = None,
     b_upper: ArrayLike | None = None,
     *,
@@ -176,6 +176,8 @@ def explain(
     threads: int | None = None,
 ) -> Choice:
     """Return which method ``"auto"`` takes for these boxes, and why; for `choque.join` if a second set is given.
+
+    One set may be given as one thing, as to `choque.pairs`.
 
     Examples
     --------
@@ -185,6 +187,12 @@ def explain(
     """
     from choque.broad.auto import Choice
 
+    if upper is None:
+        from choque._core.tables import box_corners
+
+        lower, upper = box_corners(lower, None, "boxes")
+    if (b_lower is None) != (b_upper is None):
+        raise InvalidInput("One corner of the boxes of b was given; give b_lower and b_upper, or neither of them.")
     if b_lower is not None and b_upper is not None:
         from choque.broad.join import Task, choose
 

@@ -34,6 +34,7 @@ def test_right_arrays_are_not_copied(dtype: str) -> None:
         (np.ones((3, 2), np.float32).T, "float32"),
         (np.ones((4, 6), np.float32)[:, ::2], "float32"),
         (np.empty((0, 2)), "float64"),
+        (np.ma.array([[1.0, 2.0]], mask=False), "float64"),
     ],
 )
 def test_everything_numeric_becomes_contiguous_floats(given: ArrayLike, dtype: str) -> None:
@@ -57,6 +58,7 @@ def test_read_only_arrays_become_writable_copies() -> None:
         ([[1j, 2]], "complex128"),
         ([[True, False]], "bool"),
         ([[None, 1]], "object"),
+        (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), "masked values; fill them"),
         ([[10**30, 1]], "object"),
         (np.ones((1, 2), np.longdouble), "longdouble|float128|float96"),
         (np.zeros((1, 2), "datetime64[s]"), "datetime64"),

@@ -228,6 +228,7 @@ def test_bad_arguments_are_sentences(name: str, dimension: int) -> None:
         (lambda: six.overlap([0, 1]), r"must be \(m, 2\)"),
         (lambda: six.overlap([[0.0, 1.0]]), "whole numbers"),
         (lambda: six.overlap([[0, 1], [2]]), "rectangular"),
+        (lambda: six.overlap([[0, 1]], closed=cast("Any", "no")), "closed is 'no'"),
         (lambda: six.put([0, 1], six), "2 rows are to be replaced by 6"),
         (lambda: six.join(stranger), "do not go together"),
         (lambda: six.join(cast("Any", "six")), "str is not a kind of bounds"),

@@ -186,6 +186,8 @@ def test_empty_sets() -> None:
         ({"b_upper": [[np.nan, 0]]}, "Boxes b: Row 0 is not a number"),
         ({"iou": -0.1}, "iou is -0.1; it must be a number from 0 to 1"),
         ({"iou": 0.5, "b_upper": [[np.inf, 1]]}, "Row 0 of b has an infinite corner"),
+        ({"iou": 0.5, "b_upper": [[1e160, 1e160]]}, "an area that float64 cannot hold twice"),
+        ({"iou": 0.5, "b_upper": [[1e154, 1e154]]}, "an area that float64 cannot hold twice"),
         ({"closed": 1}, "closed is 1"),
         ({"groups": [1, 2, 3]}, "must be a tuple of two"),
         ({"groups": ([1, 2], 1)}, r"groups has the shape \(2,\)"),
@@ -197,6 +199,24 @@ def test_bad_input_is_refused_with_a_sentence(change: dict[str, Any], words: str
     good: dict[str, Any] = {"a_lower": [[0, 0]], "a_upper": [[1, 1]], "b_lower": [[0, 0]], "b_upper": [[1, 1]]}
     with pytest.raises(InvalidInput, match=words):
         choque.join(**(good | change))
+
+
+def test_boxes_whose_areas_overflow_are_refused_for_one_set_too() -> None:
+    """The sum of both areas would be infinite, and equal boxes would have nothing in common."""
+    box = np.array([[0, 0, 1.5e19, 1.5e19]], np.float32)
+    assert choque.pairs(np.concatenate((box, box)).astype(np.float64), iou=0.5).values.tolist() == [1.0]
+    for call in (lambda: choque.pairs(box, iou=0.5), lambda: choque.boxes.suppress(box, [1.0])):
+        with pytest.raises(InvalidInput, match="an area that float32 cannot hold twice"):
+            call()
+
+
+def test_joins_near_the_largest_number_are_exact_and_warn_of_nothing() -> None:
+    rng = np.random.default_rng(9)
+    a, b = (random_boxes(rng, count, 2, spread=30) for count in (900, 700))
+    largest = max(np.abs(a).max(), np.abs(b).max()) / np.finfo(np.float64).max
+    for method in ("auto", "grid", "bvh", "brute"):
+        found = join(a / largest, b / largest, method=method)
+        assert np.array_equal(found, dense_join(a / largest, b / largest)), method
 
 
 def test_unknown_names_are_named() -> None:
@@ -231,3 +251,6 @@ def test_the_choice_for_two_sets_is_explained() -> None:
         choice = choque.explain(a[:, :2], a[:, 2:], b[:, :2], b[:, 2:])
         assert choice.method == method, str(choice)
         assert choice.box_count == len(a) + len(b)
+    assert choque.explain(few) == choque.explain(few[:, :2], few[:, 2:])
+    with pytest.raises(InvalidInput, match="One corner of the boxes of b was given"):
+        choque.explain(few[:, :2], few[:, 2:], many[:, :2])

@@ -136,6 +136,17 @@ def test_scores_and_groups_may_be_names_of_columns() -> None:
     assert merge(table, "score", groups=list(kinds)).kept.tolist() == merge(BOXES, scores, groups=kinds).kept.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["object", "category", "str"])
+def test_groups_may_be_texts_of_a_series(dtype: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    kinds = np.arange(60) % 2
+    wanted = suppress(BOXES, np.arange(60.0), groups=kinds).tolist()
+    texts = pandas.Series(np.where(kinds, "dog", "cat")).astype(dtype)
+    assert (
+        suppress(BOXES, np.arange(60.0), groups=texts).tolist() == wanted != suppress(BOXES, np.arange(60.0)).tolist()
+    )
+
+
 def test_points_of_a_table() -> None:
     points = np.random.default_rng(3).uniform(0, 5, (50, 3))
     table = dict(zip("xyz", points.T.copy(), strict=True))
@@ -242,7 +253,12 @@ def test_torch_itself() -> None:
     ("table", "words"),
     [
         ({"a": [1.0], "b": [2.0]}, "boxes has the columns 'a', 'b'; boxes are found in columns such as x_lower"),
-        ({"x1": [0.0], "y1": [0.0], "x2": ["1"], "y2": [1.0]}, "The column 'x2' of boxes holds"),
+        (
+            {"x1": [0.0], "y1": [0.0], "x2": ["1"], "y2": [1.0]},
+            "The column 'x2' of boxes has the shape .* element type <U1",
+        ),
+        ({"x1": 0.0, "y1": [0.0], "x2": [1.0], "y2": [1.0]}, r"The column 'x1' of boxes has the shape \(\)"),
+        ({"x1": np.ma.array([0.0], mask=True), "y1": [0.0], "x2": [1.0], "y2": [1.0]}, "'x1' has masked values"),
         ({"x1": [0.0], "y1": [0.0], "x2": [1.0], "y2": [1.0, 2.0]}, "The column 'y2' of boxes has 2 rows and 'x1' 1"),
         ({"x1": [0.0], "y1": [0.0], "x2": [np.nan], "y2": [1.0]}, "Row 0 is not a number"),
         (np.zeros((3, 5)), r"boxes has the shape \(3, 5\); boxes in one array are"),
@@ -263,5 +279,8 @@ def test_bad_columns_are_refused_with_a_sentence() -> None:
         choque.pairs(BOXES, columns=NAMES)
     with pytest.raises(InvalidInput, match="boxes has no column 'score'"):
         suppress(as_dict(), "score")
+    for boxes in (BOXES, choque.bounds.Boxes(BOXES[:, :2], BOXES[:, 2:])):
+        with pytest.raises(InvalidInput, match="'score' would be a column, and boxes is not a table"):
+            merge(boxes, "score")
     with pytest.raises(InvalidInput, match="Three things were given"):
         choque.join(BOXES, BOXES, BOXES)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 from neighbor_oracle import oracle, random_cell, rows
 
 import choque
 from choque.errors import InvalidInput
+
+Interrupt = Callable[[Callable[[], object], int], tuple[int, bool]]
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -80,3 +85,41 @@ def test_no_points() -> None:
 def test_a_bad_skin_is_refused(skin: object) -> None:
     with pytest.raises(InvalidInput, match="skin is"):
         choque.Neighbors(1.0, skin=skin)  # type: ignore[arg-type]
+
+
+def test_an_exception_at_any_line_of_an_update_leaves_the_list_before_it_or_after_it(interrupt: Interrupt) -> None:
+    """More points and fewer, so that offsets of one update with the points of another would leave their arrays."""
+    few, many = (np.random.default_rng(1).uniform(0, 2, (count, 3)) for count in (20, 300))
+
+    def answers(kept: choque.Neighbors) -> tuple[object, ...]:
+        return kept.rebuild_count, len(kept), kept.positions.tolist(), *map(np.ndarray.tolist, kept.find("ij"))
+
+    for first, second in ((few, many), (many, few)):
+        whole = choque.Neighbors(1.0, skin=0.2)
+        whole.update(first)
+        before = answers(whole)
+        whole.update(second)
+        after = answers(whole)
+        line, was_interrupted = 0, True
+        while was_interrupted:
+            kept = choque.Neighbors(1.0, skin=0.2)
+            kept.update(first)
+            _, was_interrupted = interrupt(partial(kept.update, second), line)
+            assert answers(kept) in (before, after), f"line {line}"
+            line += 5
+        assert line > 50
+        assert answers(kept) == after
+
+
+def test_points_that_moved_too_far_for_a_number_have_moved() -> None:
+    kept = choque.Neighbors(1.0, skin=0.5)
+    assert [kept.update([[x, 0.0], [x, 0.5]]) for x in (1.7e308, -1.7e308, 0.0)] == [True, True, True]
+    assert len(kept) == 2
+
+
+def test_offsets_cannot_be_written_and_threads_are_checked_at_once() -> None:
+    kept = choque.Neighbors(1.0)
+    with pytest.raises(ValueError, match="read-only"):
+        kept.offsets[0] = 5
+    with pytest.raises(InvalidInput, match="threads is 0"):
+        choque.Neighbors(1.0, threads=0)

@@ -14,7 +14,7 @@ True and False are never numbers here. Zero-dimensional arrays and NumPy scalars
 Scalars: `whole_number`, `number`, `positive`, `boolean`, `text`, `choice`, `float_type`, `triple`.
 Arrays of floats: `floats`, `coordinates`, `vectors`, `table`, `groups`; their contents: `finite`, `numbers`,
 `not_negative`, `orthonormal`, `shape`, `same_length`; their type: `widest`, `cast`.
-Arrays of integers and booleans: `integers`, `whole_numbers`, `rows`, `pairs`, `ids`, `flags`.
+Arrays of integers and booleans: `integers`, `whole_numbers`, `rows`, `pairs`, `ids`, `flags`; of any type: `array`.
 
 Arrays that are right already (C-contiguous, aligned, writable, float32 or float64) are returned without a copy. A
 read-only array is copied, because a kernel would otherwise be compiled once more for it.
@@ -135,11 +135,25 @@ def triple(value: Any, name: str, *, single: bool = False) -> tuple[float, float
     return (float(given[0]), float(given[1]), float(given[2]))
 
 
+def array(values: ArrayLike, name: str, contents: str) -> NDArray[Any]:
+    """Return ``values`` as an array of any type, which should hold ``contents``; none of them may be masked."""
+    if hasattr(values, "filled") and np.ma.is_masked(
+        values
+    ):  # asked in this order: NumPy imports np.ma when it is used
+        raise InvalidInput(f"{name} has masked values; fill them, or leave their rows out.")
+    try:
+        return np.asarray(_on_this_side(values, name) if hasattr(values, "__dlpack_device__") else values)
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"{name} is not a rectangular array of {contents} ({problem}).") from None
+
+
 def floats(values: ArrayLike, name: str) -> Floats:
     """Return a C-contiguous array of floats: lists and integers become float64, float16 becomes float32."""
     if type(values) is np.ndarray and values.dtype in FLOAT_TYPES and values.flags.carray:
         return values
-    given = _array(values, name, "numbers")
+    given = array(values, name, "numbers")
     kind = given.dtype
     if kind.kind in "iu":
         wanted = FLOAT_TYPES[1]
@@ -312,7 +326,7 @@ def integers(
     values: ArrayLike, name: str, minimum: int | None = None, maximum: int | None = None
 ) -> NDArray[np.integer[Any]]:
     """Return an array of integers from ``minimum`` to ``maximum``, both included; an empty list becomes int64."""
-    given = _array(values, name, "integers")
+    given = array(values, name, "integers")
     if given.size == 0:
         return given.astype(np.int64)
     if given.dtype.kind not in "iu":
@@ -378,7 +392,7 @@ def ids(values: ArrayLike, name: str = "ids") -> I64:
 
 def flags(values: ArrayLike, name: str, count: int) -> Bools:
     """Return a new array of booleans (count,); one boolean counts for all."""
-    given = _array(values, name, "True and False")
+    given = array(values, name, "True and False")
     if given.dtype.kind != "b" or given.shape not in ((), (count,)):
         raise InvalidInput(
             f"{name} has the shape {given.shape} and the element type {given.dtype}; "
@@ -399,15 +413,6 @@ def _as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf  # type: ignore[operator]
-
-
-def _array(values: ArrayLike, name: str, contents: str) -> NDArray[Any]:
-    try:
-        return np.asarray(_on_this_side(values, name) if hasattr(values, "__dlpack_device__") else values)
-    except InvalidInput:
-        raise
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"{name} is not a rectangular array of {contents} ({problem}).") from None
 
 
 ORDINARY_MEMORY = (1, 3, 13)

@@ -115,6 +115,7 @@ class Rounding(NamedTuple):
     scale: F64
 
 
+@np.errstate(over="ignore", invalid="ignore")  # sizes too large for a float64 are not kept
 def choose_rounding(*sets: Boxes) -> Rounding | None:
     """Return a rounding that keeps the sizes of float64 boxes, by a sample of each set; None if there is none."""
     samples = [even_sample(boxes, 128) for boxes in sets]

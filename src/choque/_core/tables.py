@@ -85,6 +85,8 @@ def point_coordinates(given: Any, name: str) -> Floats:
 
 def column(table: Any, wanted: str, name: str) -> NDArray[Any]:
     """Return one column of a table as an array."""
+    if not is_table(table):
+        raise InvalidInput(f"{wanted!r} would be a column, and {name} is not a table; give an array in its place.")
     present = column_names(table)
     if wanted not in present:
         raise InvalidInput(f"{name} has no column {wanted!r}; it has {_listed(present)}.")
@@ -139,7 +141,10 @@ def _numbers(table: Any, wanted: list[str], name: str) -> list[NDArray[Any]]:
     found = _columns(table, wanted)
     for each, values in zip(wanted, found, strict=True):
         if values.dtype.kind not in "iuf" or values.ndim != 1:
-            raise InvalidInput(f"The column {each!r} of {name} holds {values.dtype}; numbers without gaps are needed.")
+            raise InvalidInput(
+                f"The column {each!r} of {name} has the shape {values.shape} and the element type {values.dtype}; it "
+                "must be (n,) numbers without gaps."
+            )
         if len(values) != len(found[0]):
             raise InvalidInput(
                 f"The column {each!r} of {name} has {len(values)} rows and {wanted[0]!r} {len(found[0])}; "
@@ -150,14 +155,13 @@ def _numbers(table: Any, wanted: list[str], name: str) -> list[NDArray[Any]]:
 
 def _columns(table: Any, wanted: list[str]) -> list[NDArray[Any]]:
     if hasattr(table, "fetchnumpy"):  # of DuckDB
-        fetched = table.select(*wanted).fetchnumpy()
-        return [np.asarray(fetched[each]) for each in wanted]
-    return [_values(table[each]) for each in wanted]
+        table = table.select(*wanted).fetchnumpy()
+    return [_values(table[each], f"The column {each!r}") for each in wanted]
 
 
-def _values(column: Any) -> NDArray[Any]:
+def _values(column: Any, name: str) -> NDArray[Any]:
     to_numpy = getattr(column, "to_numpy", None)
-    return np.asarray(column if to_numpy is None else to_numpy())
+    return check.array(column if to_numpy is None else to_numpy(), name, "numbers or texts")
 
 
 def _stacked(columns: list[NDArray[Any]]) -> Floats:

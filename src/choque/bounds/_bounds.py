@@ -187,13 +187,13 @@ class Bounds(ABC):
         raise InvalidInput(f"{name} has the shape {array.shape}; it must be {shape} or {(len(self), *shape)}.")
 
     def _test(self, pairs: I32, other: Self, closed: bool, threads: int | None) -> Bools:
-        result = np.empty(len(pairs), dtype=np.bool_)
+        is_closed, result = check.boolean(closed, "closed"), np.empty(len(pairs), dtype=np.bool_)
         own, others = self._operands(), other._operands()
         if self.dtype != other.dtype:
             wide = np.empty(0, np.float64)
             own, others = (type(side)(*check.widest(*side, wide)[:-1]) for side in (own, others))
         count = thread_pool.resolve_count(threads, len(pairs) // PAIRS_PER_BODY)
-        thread_pool.over_ranges(self._overlap_kernel, len(pairs), count, pairs, own, others, bool(closed), result)
+        thread_pool.over_ranges(self._overlap_kernel, len(pairs), count, pairs, own, others, is_closed, result)
         return result
 
     def _first_array(self) -> Floats:

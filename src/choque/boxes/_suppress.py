@@ -103,11 +103,10 @@ def _check_scores(scores: ArrayLike, count: int) -> F64:
 def _check_groups(groups: ArrayLike | None, count: int) -> I64:
     if groups is None:
         return np.zeros(count, np.int64)
-    if isinstance(groups, np.ndarray | list | tuple):
-        texts = np.asarray(groups)
-        if texts.dtype.kind in "OUST":
-            groups = np.unique(texts.astype(np.str_), return_inverse=True)[1]
-    given = check.integers(groups, "groups")
+    given = check.array(groups, "groups", "whole numbers or texts")
+    if given.dtype.kind in "OUST":
+        given = np.unique(given.astype(np.str_), return_inverse=True)[1]
+    given = check.integers(given, "groups")
     if given.shape != (count,):
         raise InvalidInput(f"groups has the shape {given.shape}; it must be ({count},), one number for each box.")
     return given.astype(np.int64)

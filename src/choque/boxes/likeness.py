@@ -24,7 +24,7 @@ from choque._core import threads as thread_pool
 from choque._core.emission import Keeper, Keepers, KernelKeeper
 from choque._core.kernel import forceinline, kernel
 from choque._core.pair_keys import PairFilter, key_first, key_second
-from choque._core.types import Integer, Keys, Pairs
+from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.bounds import Boxes
 from choque.broad.index import find
 from choque.errors import InvalidInput
@@ -63,6 +63,31 @@ def check_finite(boxes: Boxes, name: str) -> Boxes:
                 "by, so give finite corners."
             )
     return boxes
+
+
+def longest_edge(lower: Floats, upper: Floats) -> float:
+    """Return the longest edge of finite boxes; refuse them if sums of areas would be infinite in their float type."""
+    longest, is_fair = _measure(lower, upper)
+    if not is_fair:
+        raise InvalidInput(
+            f"A box has an edge or an area that {lower.dtype} cannot hold twice; scale the boxes, or convert them to "
+            "float64."
+        )
+    return longest
+
+
+@kernel
+def _measure(lower: Floats, upper: Floats) -> tuple[float, bool]:
+    """Return the longest edge, and whether their float type holds twice each edge and area."""
+    longest, total = lower.dtype.type(0), lower.dtype.type(0)
+    for i in range(lower.shape[0]):
+        area = lower.dtype.type(1)
+        for axis in range(lower.shape[1]):
+            edge = upper[i, axis] - lower[i, axis]
+            longest = max(longest, edge)
+            area *= edge
+        total = max(total, area)
+    return float(longest), bool(longest + longest < np.inf and total + total < np.inf)
 
 
 def proxies(boxes: Boxes, threshold: float) -> Boxes:
@@ -134,6 +159,8 @@ class AlikeSearch:
         a_name, b_name = names * 2 if names else ("a", "b")
         checked = check_finite(a, a_name), check_finite(b, b_name)
         sides = Sides(*check.widest(*(side for boxes in checked for side in (boxes.lower, boxes.upper))))
+        for lower, upper in (sides[:2], sides[2:]):
+            longest_edge(lower, upper)
         near = (a, b)
         # A pair with something in common overlaps in either topology, and so do its shrunken boxes.
         if threshold > 0 and not is_over_smaller:

@@ -27,8 +27,7 @@ from choque._core.lanes import covering_eight, lowest_bit
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.types import F64, I32, I64, U8, Bools, Floats, Integer
 from choque.bounds import Boxes
-from choque.boxes.likeness import MARGIN, largest_offset
-from choque.errors import InvalidInput
+from choque.boxes.likeness import MARGIN, largest_offset, longest_edge
 
 CLASSES = 30  # classes of sizes, by the longest edge; the last one also holds all that is smaller
 FACTOR = 8.0  # the ratio between the sizes of neighbouring classes
@@ -92,11 +91,7 @@ class Cells(NamedTuple):
 
 def make_setting(boxes: Boxes, threshold: float, is_over_smaller: bool, is_merging: bool) -> Setting:
     """Return what to search; merging counts overlaps of the threshold itself, suppression only larger ones."""
-    largest, is_finite = _measure(boxes.lower, boxes.upper)
-    if not is_finite:
-        raise InvalidInput(
-            f"A box has an area that {boxes.dtype} cannot hold; scale the boxes, or convert them to float64."
-        )
+    largest = longest_edge(boxes.lower, boxes.upper)
     bound = np.array([threshold])
     limit = narrow_down(bound, boxes.dtype)
     if is_merging and threshold > 0:
@@ -163,20 +158,6 @@ def _sorted(boxes: Boxes, ranks: Ranks, setting: Setting, thread_count: int) -> 
 
 
 # Kernels
-
-
-@kernel
-def _measure(lower: Floats, upper: Floats) -> tuple[float, bool]:
-    """Return the longest edge, and whether all edges and areas are finite in the float type of the boxes."""
-    longest, total = lower.dtype.type(0), lower.dtype.type(0)
-    for i in range(lower.shape[0]):
-        area = lower.dtype.type(1)
-        for axis in range(lower.shape[1]):
-            edge = upper[i, axis] - lower[i, axis]
-            longest = max(longest, edge)
-            area *= edge
-        total = max(total, area)
-    return float(longest), bool(longest < np.inf and total < np.inf)
 
 
 @forceinline

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._core import check, threads
+from choque._core import check
+from choque._core.ids import frozen
 from choque._core.kernel import kernel
+from choque._core.threads import over_ranges, resolve_count
 from choque._core.types import F64, I32, I64, Bools
 from choque.errors import InvalidInput
 from choque.neighbors._cells import Cells, check_cells
@@ -34,12 +36,24 @@ class State(NamedTuple):
     cutoff: float
 
 
+class Kept(NamedTuple):
+    """What an update leaves: replaced as a whole, so that one that fails changes nothing, and no call sees two."""
+
+    state: State
+    offsets: I64  # (n + 1,): where the neighbours of each point start
+    built: F64  # (n, 3): the points at the last search
+    cells: Cells
+    dimension: int  # 2 or 3; 0 before the first update
+    rebuild_count: int
+
+
 class Neighbors:
     """Neighbours of moving points, exact after every update, with a search only once in several of them.
 
     A search finds all pairs closer than ``cutoff + skin``. As long as no point has moved further than half the skin,
     these contain all neighbours, which one pass then selects (Verlet, "Computer 'experiments' on classical fluids",
-    Physical Review 159, 1967).
+    Physical Review 159, 1967). An update that fails or is interrupted changes nothing, and threads may share an object:
+    each call sees one whole update.
 
     Parameters
     ----------
@@ -66,13 +80,12 @@ class Neighbors:
         self._cutoff = check_reach(cutoff, None)
         self._skin = check.number(skin, "skin", 0, self._cutoff * 1e6)
         self._part = FULL if check.boolean(full, "full") else HALF
+        resolve_count(threads, 0)  # refuses what is no number of threads
         self._threads = threads
-        self._rebuild_count = 0
-        self._position = self._built = np.empty((0, 3))
-        self._dimension = 0
-        self._cells: Cells | None = None
-        self._candidates = Candidates(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty((0, 3), np.int32))
-        self._offsets = np.zeros(1, np.int64)
+        cells, nowhere = check_cells(None, None, 0), np.empty((0, 3))
+        none = Candidates(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty((0, 3), np.int32))
+        state = State(none, nowhere, cells.vectors[0], self._cutoff)
+        self._kept = Kept(state, np.zeros(1, np.int64), nowhere, cells, 0, 0)
 
     @property
     def cutoff(self) -> float:
@@ -87,37 +100,39 @@ class Neighbors:
     @property
     def positions(self) -> F64:
         """(n, d) the points, as they were given by the last update."""
-        return self._position[:, : self._dimension].copy()
+        return self._kept.state.position[:, : self._kept.dimension].copy()
 
     @property
     def cell(self) -> F64 | None:
         """(d, d) the vectors of the cell, a row each; None if space repeats along none of them."""
-        if self._cells is None or not self._cells.periodic.any():
-            return None
-        return self._cells.vectors[0, : self._dimension, : self._dimension].copy()
+        cells, size = self._kept.cells, self._kept.dimension
+        return cells.vectors[0, :size, :size].copy() if cells.periodic.any() else None
 
     @property
     def periodic(self) -> Bools:
         """(d,) whether space repeats along each vector of the cell."""
-        return np.zeros(0, np.bool_) if self._cells is None else self._cells.periodic[0, : self._dimension].copy()
+        return self._kept.cells.periodic[0, : self._kept.dimension].copy()
 
     @property
     def rebuild_count(self) -> int:
         """The number of searches so far."""
-        return self._rebuild_count
+        return self._kept.rebuild_count
 
     @property
     def offsets(self) -> I64:
-        """(n + 1,): the neighbours of point k are rows ``offsets[k]`` to ``offsets[k + 1]`` of what `find` returns."""
-        return self._offsets
+        """(n + 1,): the neighbours of point k are rows ``offsets[k]`` to ``offsets[k + 1]`` of what `find` returns.
+
+        Read-only.
+        """
+        return frozen(self._kept.offsets)
 
     def __len__(self) -> int:
-        return int(self._offsets[-1])
+        return int(self._kept.offsets[-1])
 
     def __repr__(self) -> str:
         return (
-            f"Neighbors(cutoff={self._cutoff:g}, skin={self._skin:g}): {len(self._position):,} points, "
-            f"{len(self):,} neighbours, {self._rebuild_count:,} search{'' if self._rebuild_count == 1 else 'es'}"
+            f"Neighbors(cutoff={self._cutoff:g}, skin={self._skin:g}): {len(self.positions):,} points, "
+            f"{len(self):,} neighbours, {self.rebuild_count:,} search{'' if self.rebuild_count == 1 else 'es'}"
         )
 
     def _repr_html_(self) -> str:
@@ -126,11 +141,11 @@ class Neighbors:
         facts = {
             "cut-off": self._cutoff,
             "skin": self._skin,
-            "points": len(self._position),
+            "points": len(self.positions),
             "neighbours": len(self),
-            "searches": self._rebuild_count,
+            "searches": self.rebuild_count,
         }
-        return card("Neighbours", facts, boxes_picture(self._position, self._position))
+        return card("Neighbours", facts, boxes_picture(self._kept.state.position, self._kept.state.position))
 
     def update(self, positions: ArrayLike, cell: ArrayLike | None = None, *, periodic: ArrayLike | None = None) -> bool:
         """Move the points, and return whether a search was needed.
@@ -141,19 +156,20 @@ class Neighbors:
         """
         group, dimension = check_group(positions, None, "positions", "radii")
         cells = check_cells(cell, periodic, dimension)
-        thread_count = threads.resolve_count(self._threads, len(group.position))
-        is_rebuilt = not self._still_holds(group.position, dimension, cells)
+        thread_count = resolve_count(self._threads, len(group.position))
+        kept = self._kept
+        candidates, built, rebuild_count = kept.state.candidates, kept.built, kept.rebuild_count
+        is_rebuilt = not _still_holds(kept, group.position, dimension, cells, self._skin)
         if is_rebuilt:
             reach = self._cutoff + self._skin
             task = Task(group, group, check_batch(None, len(group.position)), cells, reach, self._part)
-            offsets, lists = search(task, "jS", thread_count)
-            self._candidates = Candidates(offsets, lists.j, lists.shift)
-            self._built, self._dimension, self._cells = group.position, dimension, cells
-            self._rebuild_count += 1
-        self._position = group.position
+            starts, lists = search(task, "jS", thread_count)
+            candidates, built = Candidates(starts, lists.j, lists.shift), group.position
+            rebuild_count += 1
+        state = State(candidates, group.position, cells.vectors[0], self._cutoff)
         counts = np.zeros(len(group.position), np.int64)
-        self._visit(thread_count, cells, counts, empty_lists(0, ""), False)
-        self._offsets = offsets_of(counts)
+        _visit(state, thread_count, counts, empty_lists(0, ""), False)
+        self._kept = Kept(state, offsets_of(counts), built, cells, dimension, rebuild_count)
         return is_rebuilt
 
     def find(self, quantities: str = "ij") -> Any:
@@ -162,28 +178,31 @@ class Neighbors:
         Rows are sorted by i; the rows of one i have an order that depends on the last search. O(candidates).
         """
         letters = check_quantities(quantities)
-        if self._cells is None:
+        kept = self._kept
+        if kept.dimension == 0:
             raise InvalidInput("These neighbours have no points yet; call update(positions) first.")
-        lists = empty_lists(len(self), letters.replace("P", "ij"))
-        thread_count = threads.resolve_count(self._threads, len(self._position))
-        self._visit(thread_count, self._cells, self._offsets[:-1].copy(), lists, True)
-        return answer(lists, letters, self._dimension)
+        lists = empty_lists(int(kept.offsets[-1]), letters.replace("P", "ij"))
+        thread_count = resolve_count(self._threads, len(kept.built))
+        _visit(kept.state, thread_count, kept.offsets[:-1].copy(), lists, True)
+        return answer(lists, letters, kept.dimension)
 
-    def _still_holds(self, position: F64, dimension: int, cells: Cells) -> bool:
-        """Return whether the candidates contain all neighbours."""
-        if self._cells is None or dimension != self._dimension or position.shape != self._built.shape:
-            return False
-        if not all(np.array_equal(one, other) for one, other in zip(cells, self._cells, strict=True)):
-            return False
-        if not len(position):
-            return True
-        moved = np.sqrt(np.square(position - self._built).sum(axis=1).max())
-        rounding = 64 * np.finfo(np.float64).eps * max(np.abs(position).max(), np.abs(self._built).max())
-        return bool(moved + rounding < self._skin / 2)
 
-    def _visit(self, thread_count: int, cells: Cells, cursor: I64, lists: NearLists, is_filling: bool) -> None:
-        state = State(self._candidates, self._position, cells.vectors[0], self._cutoff)
-        threads.over_ranges(_select, len(self._position), thread_count, state, cursor, lists, is_filling)
+@np.errstate(over="ignore")  # points that moved too far for a float64 have moved
+def _still_holds(kept: Kept, position: F64, dimension: int, cells: Cells, skin: float) -> bool:
+    """Return whether the candidates contain all neighbours."""
+    if dimension != kept.dimension or position.shape != kept.built.shape:
+        return False
+    if not all(map(np.array_equal, cells, kept.cells)):
+        return False
+    if not len(position):
+        return True
+    moved = np.sqrt(np.square(position - kept.built).sum(axis=1).max())
+    rounding = 64 * np.finfo(np.float64).eps * max(np.abs(position).max(), np.abs(kept.built).max())
+    return bool(moved + rounding < skin / 2)
+
+
+def _visit(state: State, thread_count: int, cursor: I64, lists: NearLists, is_filling: bool) -> None:
+    over_ranges(_select, len(state.position), thread_count, state, cursor, lists, is_filling)
 
 
 @kernel
