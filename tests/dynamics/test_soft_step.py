@@ -356,6 +356,54 @@ def test_steps_that_fail_are_as_if_they_had_not_been_made(monkeypatch: pytest.Mo
         assert disturbed.hash() == undisturbed.hash()
 
 
+def test_contacts_and_islands_that_a_failed_step_overwrote_are_never_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The failed step has one more contact than the one before, whose islands are still known."""
+    from choque.world import continuous
+
+    world = soft_world()
+    world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]])
+    world.step(1 / 60)
+    found, islands = world.contacts(), world.islands.tolist()
+    world.bodies.velocity[1, 0] = np.nan
+    with pytest.raises(InvalidInput, match="finite numbers"):
+        world.step(1 / 60)
+    world.bodies.velocity[1, 0] = 0.0
+    world.add_spheres([1, 0.5, 0], 0.5)
+    with monkeypatch.context() as patched:
+        patched.setattr(continuous, "stop_at_impact", None)
+        with pytest.raises(TypeError):
+            world.step(1 / 60)
+    for read in (world.contacts, world.forces):
+        with pytest.raises(InvalidInput, match="even if that fails"):
+            read()
+    assert world.islands.tolist() == [*islands, 3]
+    world.step(1 / 60)
+    assert len(world.contacts()) == len(world.forces()) > len(found)
+
+
+def test_forces_are_those_of_the_contacts_whatever_came_after_the_step() -> None:
+    world = soft_world()
+    world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]])
+    world.step(1 / 60)
+    before = world.forces()
+    world.switch(response="soft-step", response_options={"substeps": 8})
+    np.testing.assert_array_equal(world.forces(), before)
+    for _ in range(60):
+        world.step(1 / 60)
+    assert world.asleep.sum() == 2
+    assert world.forces().shape == (len(world.contacts()), 4) == (0, 4)
+
+
+def test_islands_of_a_world_that_was_read_are_those_of_the_one_that_was_written(tmp_path: Path) -> None:
+    world = mixed_pile(16)
+    for step in range(150):
+        world.step(1 / 60)
+        if step % 30 == 0:
+            world.write(tmp_path / "world.npz")
+            assert choque.World.read(tmp_path / "world.npz").islands.tolist() == world.islands.tolist()
+    assert len(set(world.islands.tolist())) < len(world)
+
+
 def test_the_memory_that_was_saved_does_not_change_in_later_steps() -> None:
     world = mixed_pile(16)
     for _ in range(60):

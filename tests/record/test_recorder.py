@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import choque
-from choque.errors import InvalidInput, UnreadableFile
+from choque.errors import InvalidInput, RecordingFailed, UnreadableFile
 from choque.record import Recorder, Recording, Replay, verify
 from choque.record.recorder import versions
 from choque.studio import Run
@@ -115,6 +115,34 @@ def test_a_frame_twice_is_refused(tmp_path: Path, make_world: Make) -> None:
     with pytest.raises(InvalidInput, match="dt"):
         Recorder(tmp_path / "b.choque", make_world(), dt=0.0)
     assert not (tmp_path / "b.choque").exists()
+
+
+def test_a_frame_recorded_after_an_impulse_makes_the_run_repeat(tmp_path: Path, make_world: Make) -> None:
+    for again in (False, True):
+        world = make_world()
+        with Recorder(tmp_path / f"{again}.choque", world) as recorder:
+            for index in range(10):
+                if index == 5:
+                    world.apply_impulses([0], [1.0, 0, 0])
+                    if again:
+                        recorder.record()
+                world.step()
+                recorder.record()
+        assert verify(recorder.path).is_equal == again
+
+
+def test_what_is_closed_is_refused_in_a_sentence(tmp_path: Path, make_world: Make) -> None:
+    world = make_world()
+    recorder = Recorder(tmp_path / "a.choque", world)
+    recorder.close()
+    world.step()
+    with pytest.raises(RecordingFailed, match="closed"):
+        recorder.record()
+    recorder.close()
+    recording = Recording(tmp_path / "a.choque")
+    recording.close()
+    with pytest.raises(UnreadableFile, match="closed; open it again"):
+        recording.frame(0)
 
 
 def test_a_state_that_cannot_be_opened_is_a_sentence(

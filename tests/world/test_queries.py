@@ -272,6 +272,15 @@ def test_bad_questions_are_refused_in_a_sentence() -> None:
         lambda: world.query("ball"),  # type: ignore[arg-type]
         lambda: world.cast_shapes(Shapes.of_spheres([[0, 0, 0]]), [np.inf, 0, 0]),
         lambda: world.nearest([0, 0, 0], count=0),
+        lambda: world.cast_rays([0, 0, 0], [1, 0, 0], longest="far"),  # type: ignore[arg-type]
+        lambda: world.cast_rays([0, 0, 0], [1, 0, 0], longest=[1, 2]),  # type: ignore[arg-type]
+        # beyond 1e50 squares overflow, and what is far away seemed to touch
+        lambda: world.cast_rays([0, 0, -1e200], [0, 0, 1]),
+        lambda: world.nearest([1e200, 0, 0]),
+        lambda: world.cast_shapes(Shapes.of_spheres([[0, 9, 0]]), [0, -1e200, 0]),
+        lambda: world.query(choque.bounds.Spheres([[1e200, 0, 0]], [1.0])),
+        lambda: world.query(choque.bounds.Boxes([[1e200, 0, 0]], [[2e200, 1, 1]])),
+        lambda: world.query(Shapes.of_spheres([[1e200, 0, 0]])),
         lambda: Shapes.of_spheres([[0, 0, 0]], -1.0),
         lambda: Shapes.of_boxes([[0, 0, 0]], [[1, 1, 1]] * 2),
     ):

@@ -74,10 +74,6 @@ class Response(ABC):
         """Return the least id of the island of each body (n,), −1 for static bodies; None if it knows no islands."""
         return None
 
-    def forces(self) -> F64 | None:
-        """Return the normal force at each point of the latest contacts (m, 4); None if it is not known."""
-        return None
-
     def rests(self, bodies: State, were_lent: bool = True) -> bool:  # noqa: ARG002
         """Tell whether a step would change nothing, so that a world may leave it out.
 
@@ -184,6 +180,7 @@ class Solved(NamedTuple):
 
     contact_count: int
     contacts: Callable[[], Contacts]  # returns the contacts, with pairs of rows; valid until the next step
+    forces: Callable[[], F64]  # returns the normal force at each of their points (m, 4); valid as long
     events: Callable[[], Events]  # returns what happened in the step, with ids of bodies
     counters: Mapping[str, int]  # amounts of work by name, such as ``"recycled"``
     seconds: Mapping[str, float]  # the times of its own stages, in place of narrow phase and response [s]

@@ -156,15 +156,8 @@ class Shapes:
                 f"The shapes have kinds {kind.shape}, positions {position.shape}, rotations {rotation.shape} and sizes "
                 f"{size.shape}; they must be (n,), (n, 3), (n, 3, 3) and (n, 3) with the same n."
             )
-        if (
-            kind.dtype == np.int8
-            and number in (np.float32, np.float64)
-            and rotation.dtype == number == size.dtype
-            and kind.flags.carray
-            and position.flags.carray
-            and rotation.flags.carray
-            and size.flags.carray
-        ):
+        is_typed = kind.dtype == np.int8 and rotation.dtype == number == size.dtype in (np.float32, np.float64)
+        if is_typed and all(column.flags.carray for column in (kind, position, rotation, size)):
             return self
         from choque._core import check
 

@@ -151,6 +151,8 @@ class BlockFile:
 
     def read(self, block: Block) -> bytes:
         """Return a payload; raise an error if its checksum is wrong."""
+        if self._handle.closed:
+            raise UnreadableFile(f"The recording {self.path} is closed; open it again to read from it.")
         self._handle.seek(block.place)
         payload = self._handle.read(block.length)
         if len(payload) != block.length or zlib.crc32(payload) != block.checksum:
@@ -261,10 +263,8 @@ def unpack_table(data: bytes) -> tuple[dict[str, Any], Arrays]:
     body = inflated(memoryview(data)[_TABLE.size :], length)
     try:
         content = json.loads(body[:text_length])
-        values, layout = (
-            dict(content["values"]),
-            [(str(name), str(kind), shape) for name, kind, shape in content["arrays"]],
-        )
+        values = dict(content["values"])
+        layout = [(str(name), str(kind), shape) for name, kind, shape in content["arrays"]]
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise UnreadableFile("its description is damaged") from problem
     arrays: Arrays = {}

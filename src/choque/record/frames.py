@@ -98,14 +98,12 @@ class BodyTable(ColumnTable):
         return points, self.hull_triangles[self.hull_triangle_first[hull] : self.hull_triangle_first[hull + 1]]
 
     def _check_hulls(self) -> None:
-        meshes = (self.hull_points, self.hull_first, self.hull_triangles, self.hull_triangle_first)
+        is_typed = self.hull_points.dtype == np.float32 and self.hull_triangles.dtype == np.int64
+        has_hull = (self.kind == CONVEX) | (self.kind == MESH)
         try:
-            if self.hull_points.dtype != np.float32 or self.hull_triangles.dtype != np.int64:
-                raise ValueError
-            check_hull_meshes(*meshes)
-            if len(self) and not -1 <= self.hull.min() <= self.hull.max() < len(self.hull_first) - 1:
-                raise ValueError
-            if not (self.hull[(self.kind == CONVEX) | (self.kind == MESH)] >= 0).all():
+            check_hull_meshes(self.hull_points, self.hull_first, self.hull_triangles, self.hull_triangle_first)
+            is_there = (self.hull >= -1) & (self.hull < len(self.hull_first) - 1) & ((self.hull >= 0) | ~has_hull)
+            if not (is_typed and is_there.all()):
                 raise ValueError
         except ValueError:
             raise UnreadableFile("the hulls of its bodies are damaged") from None

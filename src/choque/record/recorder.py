@@ -39,7 +39,8 @@ class Recorder:
     It is an observer: append it to ``run.observers``, or call `record` after each step. The file is written while the
     world runs, by a thread of its own, and holds the whole initial state, so that `choque.record.verify` can repeat the
     run. When bodies are added or removed, methods are switched or the run is reset, a new segment starts with the whole
-    state of that frame. Closing completes the recording; use it in a ``with`` block.
+    state of that frame. Other changes between steps, such as impulses, are not seen: call `record` after them, too,
+    which starts a segment, or `verify` finds a difference. Closing completes it; use it in a ``with`` block.
 
     Parameters
     ----------
@@ -231,6 +232,7 @@ class Writer:
             self._flush()
             self._wait()
             self._write_now(self._finish)
+            self._failure = RecordingFailed(f"The recording {self.path} is closed; begin another one.")
         finally:
             self._worker.shutdown()
             self._handle.close()

@@ -84,11 +84,8 @@ def _difference(world: World, recording: Recording, index: int, expected: int) -
     if found != expected:
         return f"the hash of the state is {found:016x}, and was {expected:016x}"
     poses, bodies = recording.frame(index), world.bodies
-    for name, recorded, present in (
-        ("position", poses.position, bodies.position),
-        ("rotation", poses.rotation, bodies.rotation),
-    ):
-        rounded = np.ascontiguousarray(present, np.float32)
+    for name in ("position", "rotation"):
+        recorded, rounded = getattr(poses, name), np.ascontiguousarray(getattr(bodies, name), np.float32)
         if rounded.shape != recorded.shape or not np.array_equal(rounded.view(np.uint32), recorded.view(np.uint32)):
             return f"the hash of the state is right, but the recorded {name} is not that of the state"
     return ""

@@ -20,6 +20,7 @@ from choque._core.types import F64, I32, I64, Bools, Pairs, Rows
 from choque.bounds import Boxes, Spheres
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, Shapes
+from choque.narrow.solids import LARGEST
 from choque.world.bodies import Bodies
 from choque.world.detection import Detection
 from choque.world.settings import Settings
@@ -167,7 +168,7 @@ class Queries:
 
         moving, every, is_wanted = _as_shapes(shapes), check.boolean(every, "every"), self._wanted(ignore, mask)
         count = len(moving)
-        ways = check.table(motion, "motion", (count, 3))
+        ways = check.table(motion, "motion", (count, 3), -LARGEST, LARGEST)
         boxes = moving.boxes(threads=1)
         swept = Boxes.unchecked(boxes.lower + np.minimum(ways, 0), boxes.upper + np.maximum(ways, 0))
         pairs = self._candidates(swept, is_wanted)
@@ -212,7 +213,7 @@ class Queries:
         Exact up to rounding (GJK); 0 for bodies that hold the point; of bodies equally near the smaller id comes first.
         All arrays have ``k * count`` rows; ``hits.ids.reshape(k, count)`` has a row for each point.
         """
-        asked = check.vectors(points, "points")
+        asked = _coordinates(points, "points")
         count, is_wanted = check.whole_number(count, "count", 1), self._wanted(ignore, mask)
         found = Hits._none(len(asked) * count)
         found.question[:] = np.repeat(np.arange(len(asked)), count)
@@ -352,20 +353,26 @@ class Queries:
 
 def _together(one: ArrayLike, other: ArrayLike, *names: str) -> tuple[F64, F64]:
     """Return two arrays (k, 3), where one row stands for all."""
-    first, second = check.vectors(one, names[0]), check.vectors(other, names[1])
+    first, second = _coordinates(one, names[0]), _coordinates(other, names[1])
     if len(first) != len(second) and 1 not in (len(first), len(second)):
         raise InvalidInput(f"{names[0]} has {len(first)} rows and {names[1]} {len(second)}; give as many, or one.")
     count = max(len(first), len(second)) if len(first) and len(second) else 0
     return tuple(np.array(np.broadcast_to(part[:count], (count, 3)), order="C") for part in (first, second))  # type: ignore[return-value]
 
 
+def _coordinates(given: ArrayLike, name: str) -> F64:
+    """Return vectors (k, 3) whose squares exact tests can hold."""
+    vectors = check.vectors(given, name)
+    return check.table(vectors, name, vectors.shape, -LARGEST, LARGEST)
+
+
 def _as_shapes(given: Shapes | Boxes | Spheres) -> Shapes:
     """Return checked shapes in float64 that a world can be asked about."""
     if isinstance(given, Boxes):
         lower, upper = given.lower.astype(np.float64), given.upper.astype(np.float64)
-        return Shapes.of_boxes(0.5 * (lower + upper), upper - lower)
+        return Shapes.of_boxes(_coordinates(0.5 * (lower + upper), "the middle of boxes"), upper - lower)
     if isinstance(given, Spheres):
-        return Shapes.of_spheres(given.center, given.radius)
+        return Shapes.of_spheres(_coordinates(given.center, "center"), given.radius)
     if not isinstance(given, Shapes):
         raise InvalidInput(
             f"A {type(given).__name__} was given as shapes; give choque.narrow.Shapes, or Boxes or Spheres of bounds."
@@ -376,5 +383,5 @@ def _as_shapes(given: Shapes | Boxes | Spheres) -> Shapes:
         raise InvalidInput(
             f"Row {strange[0]} of the shapes is flat; a world is asked about spheres, capsules and hulls."
         )
-    columns = {name: getattr(shapes, name).astype(np.float64) for name in ("position", "rotation", "size")}
-    return replace(shapes, **columns)
+    columns = {name: getattr(shapes, name).astype(np.float64) for name in ("rotation", "size")}
+    return replace(shapes, position=_coordinates(shapes.position, "position"), **columns)

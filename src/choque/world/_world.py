@@ -178,8 +178,7 @@ class World(Population, Queries):
 
         [mass · unit/s²]; 0 beyond ``point_count``, and NaN by responses that do not know forces.
         """
-        found = None if self._latest is None else self._response.forces()
-        return np.full((len(self.contacts()), MAX_POINTS), np.nan) if found is None else found
+        return np.empty((0, MAX_POINTS)) if self._latest is None else self._latest.forces
 
     @property
     def detection(self) -> Detection:
@@ -277,7 +276,7 @@ class World(Population, Queries):
     def step(self, dt: float = 1 / 60) -> StepReport:
         """Advance by ``dt`` seconds: detect contacts, respond to them, and move all bodies.
 
-        A step that fails or is interrupted leaves the world as it was.
+        A step that fails or is interrupted leaves the world as it was; the contacts of the one before may be gone.
         """
         seconds = check.positive(dt, "dt")
         if self._response.rests(self._bodies, self._loan.was_asked()):
@@ -326,7 +325,8 @@ class World(Population, Queries):
             return self._resting[2].at_rest(self._frame, dt, self._time)
         found = Detected(NO_PAIRS if self._latest is None else self._latest.pairs, self._detection.narrow, None)
         seconds = dict.fromkeys(SOLVER_STAGES, 0.0)
-        nothing = Solved(0, partial(Contacts.none, self._bodies.dtype.type), Events.none, {}, seconds)
+        none = partial(Contacts.none, self._bodies.dtype.type), partial(np.empty, (0, MAX_POINTS))
+        nothing = Solved(0, *none, Events.none, {}, seconds)
         found.take_solved(nothing, self._bodies.kind)
         report = self._concluded(found, dt, seconds, 0, False)
         self._resting = (self._bodies, self.settings, report)

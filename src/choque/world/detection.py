@@ -20,7 +20,7 @@ from choque.broad import BroadPhase, create
 from choque.broad.index import SHARED_OPTIONS
 from choque.broad.join import Task, join_boxes
 from choque.dynamics.response import Events, Solved
-from choque.narrow.pair import Contacts
+from choque.narrow.pair import MAX_POINTS, Contacts
 from choque.narrow.phase import KINDS, KindTally, NarrowPhase, tally_of
 from choque.narrow.shapes import SPHERE, Shapes
 from choque.world import bounds as body_bounds
@@ -97,6 +97,11 @@ class Detected:
             return self._solved.contacts()
         self.test()
         return self._contacts
+
+    @property
+    def forces(self) -> F64:
+        """The normal force at each point of the contacts (m, 4); NaN if the response does not know it."""
+        return np.full((len(self.contacts), MAX_POINTS), np.nan) if self._solved is None else self._solved.forces()
 
     @property
     def tally(self) -> dict[str, KindTally]:
@@ -362,13 +367,9 @@ def _filters(bodies: Bodies) -> tuple[NDArray[Any], ...]:
 def _restored_outer(state: Mapping[str, NDArray[Any]], bodies: Bodies) -> _Outer | None:
     """Return the wider boxes that a file holds; None if they do not fit these bodies."""
     found = [state.get(f"outer.{name}", NO_PAIRS) for name in _Outer._fields]
-    shapes = [(len(bodies), 3), (len(bodies), 3), (len(bodies),)]
-    pairs, center, age = found[-3:]
-    fits = all(
-        array.shape == shape and array.dtype == bodies.dtype and array.flags.carray
-        for array, shape in zip(found, shapes, strict=False)
-    )
-    fits = fits and center.shape == (3,) and center.dtype == np.float64
-    fits = fits and age.shape == (2,) and age.dtype == np.int64
-    fits = fits and pairs.dtype == np.int32 and pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.flags.carray
-    return _Outer(*found) if fits and ((pairs >= 0) & (pairs < len(bodies))).all() else None
+    count, kind, pairs = len(bodies), bodies.dtype, found[3]
+    shapes = (count, 3), (count, 3), (count,), (*pairs.shape[:1], 2), (3,), (2,)
+    kinds = kind, kind, kind, np.int32, np.float64, np.int64
+    wanted = zip(found, shapes, kinds, strict=True)
+    fits = all(array.shape == shape and array.dtype == kind and array.flags.carray for array, shape, kind in wanted)
+    return _Outer(*found) if fits and ((pairs >= 0) & (pairs < count)).all() else None

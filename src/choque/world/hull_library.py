@@ -61,12 +61,9 @@ def unpack_hulls(arrays: Mapping[str, NDArray[Any]]) -> Hulls | None:
     triangles, triangle_first = arrays["triangles"].astype(np.int64), arrays["triangle_first"].astype(np.int64)
     per_hull = [arrays[name].astype(np.float64) for name in _ARRAYS[4:]]
     count = len(first) - 1
-    shapes = [(count,), (count, 3), (count, 3), (count, 3, 3)]
-    if (
-        count < 1
-        or [array.shape for array in per_hull] != shapes
-        or not all(np.isfinite(each).all() for each in (points, *per_hull))
-    ):
+    is_finite = all(np.isfinite(each).all() for each in (points, *per_hull))
+    fits = [array.shape for array in per_hull] == [(count,), (count, 3), (count, 3), (count, 3, 3)]
+    if count < 1 or not (fits and is_finite):
         raise ValueError("the hulls of its bodies are damaged")
     check_hull_meshes(points, first, triangles, triangle_first, least=1)
     is_solid = per_hull[0] > 0
@@ -103,11 +100,6 @@ def check_hull_meshes(
 
 def _are_starts(starts: NDArray[Any], total: int, smallest: int) -> bool:
     """Tell whether ``starts`` cuts ``total`` items into parts of at least ``smallest``."""
-    return (
-        starts.dtype == np.int64
-        and starts.ndim == 1
-        and len(starts) >= 1
-        and starts[0] == 0
-        and starts[-1] == total
-        and bool((np.diff(starts) >= smallest).all())
-    )
+    if starts.dtype != np.int64 or starts.ndim != 1 or not len(starts):
+        return False
+    return starts[0] == 0 and starts[-1] == total and bool((np.diff(starts) >= smallest).all())

@@ -21,7 +21,7 @@ class StepReport:
 
     A response that makes exact tests itself leaves none to the narrow phase. Then ``contacts`` and ``tally`` are
     computed when they are first read, in the poses before the step, and their time belongs to no stage. Until then
-    the report keeps a copy of these poses. The ``tally`` of ``soft-step`` can be read until the next step.
+    the report keeps a copy of these poses. That of ``soft-step`` can be read until the next step, even if that fails.
 
     Attributes
     ----------

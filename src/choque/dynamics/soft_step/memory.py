@@ -68,6 +68,11 @@ class Memory:
         """The number of bodies that are not static."""
         return int(self.cuts[-1])
 
+    def touching(self) -> tuple[I32, I32]:
+        """Return both bodies of each pair that had a contact in the latest step, rows of the solver."""
+        pairs = np.concatenate([kept.pairs[kept.slot >= 0] for kept in (self.spheres, self.manifolds)])
+        return pairs[:, 0].copy(), pairs[:, 1].copy()
+
     def follow(self, bodies: State, pairs: Pairs, faces: HullFaces, threads: int | None) -> None:
         """Take up other bodies and other candidates: rows of ``bodies``, and after them of `pieces`, sorted."""
         self.former = None

@@ -107,6 +107,7 @@ class SoftStep(Response):
         self._rows = SolverBodies.empty(0)
         self._order: Rows = np.empty(0, np.int64)  # rows of the world
         self._watch: sleeping.Watch | None = None
+        self._readable = -1  # the step whose contacts can be read
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -166,10 +167,12 @@ class SoftStep(Response):
         """Return what was solved in the latest step."""
         count = sum(self._memory.counts[:2])
         counters = {"manifolds": count, "found": self._found_count, "recycled": self._recycled}
-        return Solved(count, partial(self._contacts, self._memory.steps), self._events, counters, self._seconds)
+        found = partial(self._contacts, self._memory.steps), partial(self._forces, self._memory.steps)
+        return Solved(count, *found, self._events, counters, self._seconds)
 
-    def forces(self) -> F64:
-        """Return the normal force at each point of the latest contacts (m, 4), in the last sub-step."""
+    def _forces(self, step: int) -> F64:
+        """Return the normal force at each point of the contacts of the latest step (m, 4), in its last sub-step."""
+        self._require(step)
         spheres, manifolds = self._live
         round_rows, flat_rows = self._solved
         found = np.zeros((len(spheres) + len(manifolds), MAX_POINTS))
@@ -193,7 +196,7 @@ class SoftStep(Response):
         if not moving or not len(found):
             return found
         parent = np.empty(len(order), np.int64)
-        sleeping.join_touching(order, moving, self._touching(), kept.rest.island, (parent, np.empty_like(parent)))
+        sleeping.join_touching(order, moving, kept.touching(), kept.rest.island, (parent, np.empty_like(parent)))
         least = np.full(len(order), np.iinfo(np.int32).max, np.int32)
         ids = kept.ids[order[:moving]]
         np.minimum.at(least, parent[:moving], ids)
@@ -241,6 +244,7 @@ class SoftStep(Response):
         if len(rows.kind) != count:
             rows = self._rows = SolverBodies.empty(count)
         given = (columns, (faces.extent, faces.is_box), NEAR * self.unit)
+        self._readable = -1
         run_shares(load_bodies, count, thread_count, order, moving, *given, rows, follows)
         rows.kind[body_count:] = TRIANGLE
         rows.hull[body_count:] = len(faces.first) - 1 - len(faces.rim) + np.arange(count - body_count)
@@ -291,13 +295,16 @@ class SoftStep(Response):
             work = np.empty(len(order), np.int64), np.empty(len(order), np.int64), np.empty(len(order))
             slow = (dt, sleeping.STILL * self.unit, work)
             known = rows.speed, rows.frame, rows.size
-            awake_count = sleeping.settle(order, moving, self._touching(), known, kept.rest, rest, columns[2:7], slow)
+            spheres, manifolds = self._solved
+            touching = np.concatenate((spheres.a, manifolds.a)), np.concatenate((spheres.b, manifolds.b))
+            awake_count = sleeping.settle(order, moving, touching, known, kept.rest, rest, columns[2:7], slow)
             self._seconds["sleep"] = perf_counter() - began
         before = kept.spheres, kept.manifolds
         # All of the memory changes here, or none of it.
         for name, (slot, held) in zip(("spheres", "manifolds"), self._held, strict=True):
             setattr(kept, name, getattr(kept, name)._replace(slot=slot, held=held))
         kept.rest, kept.steps = rest, kept.steps + 1
+        self._readable = kept.steps
         kept.counts = (len(self._solved[0].a), len(self._solved[1].a), awake_count)
         slept, self._slept = self._slept, kept.ids[rest.island >= 0]
         kinds = (kept.former, before, (kept.spheres, kept.manifolds))
@@ -370,17 +377,17 @@ class SoftStep(Response):
         made = ManifoldRows._make((*np.empty((3, len(live)), np.int32), *given))
         return ManifoldTask(made, live, kept[2:9]), begins, held
 
-    def _touching(self) -> tuple[I32, I32]:
-        """Return both bodies of each contact that was solved, rows of the solver."""
-        spheres, manifolds = self._solved
-        return np.concatenate((spheres.a, manifolds.a)), np.concatenate((spheres.b, manifolds.b))
+    def _require(self, step: int) -> None:
+        """Raise `InvalidInput` if another step, or one that failed, has overwritten the contacts of ``step``."""
+        if step != self._readable:
+            raise InvalidInput(
+                "The contacts, forces and tally of a step can be read until the next step, even if that fails; read "
+                "them before."
+            )
 
     def _contacts(self, step: int) -> Contacts:
         """Return what was solved in the latest step as contacts of rows of the world, in the order of the pairs."""
-        if step != self._memory.steps:
-            raise InvalidInput(
-                "The contacts and the tally of a step can be read until the next step; read them before."
-            )
+        self._require(step)
         spheres, manifolds = self._live
         rows, count = self._rows, len(spheres) + len(manifolds)
         found = ContactArrays.empty(count, np.float64, MAX_POINTS)
