@@ -73,7 +73,7 @@ def join(
     -----
     Exact for both topologies: bounds are only compared. Overlaps are computed in the float type of the boxes, in the
     order of torchvision's ``box_iou``. Pairs below ``iou`` are dropped while pairs are found, so that memory follows
-    the answer. The boxes that are searched are shrunk to what the threshold leaves possible
+    the answer. Before the search boxes are shrunk as far as the threshold allows
     (`choque.boxes.likeness`), so that crowded boxes cost less the higher it is.
 
     Examples

@@ -68,7 +68,7 @@ class Response(ABC):
         return None
 
     def wake(self, ids: I32) -> None:  # noqa: B027
-        """Wake these bodies, and what is near the static ones among them; by default none sleeps."""
+        """Wake these bodies, and those near the static ones among them; by default none sleeps."""
 
     def islands(self, bodies: State) -> I32 | None:  # noqa: ARG002
         """Return the least id of the island of each body (n,), −1 for static bodies; None if it knows no islands."""

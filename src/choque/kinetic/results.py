@@ -22,7 +22,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Events:
-    """Pairs that began or ended to overlap, in order of time, then of pair; iterates as single `Event` objects."""
+    """Pairs that began or ceased to overlap, in order of time, then of pair; iterates as single `Event` objects."""
 
     times: F64  #: (k,)
     began: Bools  #: (k,) True for a pair that began, False for one that ended.

@@ -18,7 +18,7 @@ VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 
 @dataclass(frozen=True)
 class Claim:
-    """A published sentence with what this run found about it."""
+    """A published sentence, and the finding of this run about it."""
 
     id: str
     source: str

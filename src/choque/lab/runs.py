@@ -73,8 +73,8 @@ def run(
     side_by_side
         How many cells may run at once on a machine. More than one is faster and disturbs the times.
     clock
-        ``"wall"``, what a user waits; or ``"processor"``, the time of all threads of a cell together, which is steadier
-        on a busy machine.
+        ``"wall"``, the time that passes; or ``"processor"``, the time of all threads of a cell together,
+        which is steadier on a busy machine.
     progress
         Called when a cell begins and when it is done.
     """

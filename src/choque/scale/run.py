@@ -64,8 +64,8 @@ def pairs(
     output
         A new folder for the pairs. If it holds an unfinished search for the same pairs, that one goes on.
     memory
-        What all processes together may use, such as ``"4 GiB"``, the default; with a Dask client, what its workers may
-        use is the default.
+        Memory for all processes together, such as ``"4 GiB"``, the default; with a Dask client the default is that of
+        its workers.
     workers
         The number of local processes; None for one on each processor, or none beside this one for few boxes.
     closed
@@ -85,8 +85,8 @@ def pairs(
     tile_rows
         The maximum number of boxes in a tile; None for as many as the memory allows.
     progress
-        A function, called with how many tasks are done, how many there are, and what they are about; or True for a
-        line with a bar and the time left, in a terminal or a notebook.
+        A function, called with the number of tasks done, their total and a description; or True for a line with
+        a bar and the time left, in a terminal or a notebook.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def plan(
     executor: Executor | None = None,
     tile_rows: int | None = None,
 ) -> SearchPlan:
-    """Say how `pairs`, or `join` with an ``other`` set, would search, and what it would take; nothing is written.
+    """Plan `pairs`, or `join` with an ``other`` set: its tasks, memory, disk and time; nothing is written.
 
     Examples
     --------

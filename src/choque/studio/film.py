@@ -62,7 +62,7 @@ class Look:
         Whether to keep only the viewing direction of the scene, and let the moving bodies and where they go fill the
         picture.
     follow
-        Whether the camera follows what moves, from frame to frame.
+        Whether the camera follows the moving bodies, from frame to frame.
     orbit
         By how much the camera turns about its target in the course of a film [degrees].
     boxes, oriented_boxes
@@ -82,10 +82,10 @@ class Look:
     camera
         Instead of the camera of the scene.
     quiet
-        Whether colours are toned down and what collides glows and sparks, as on the page; otherwise they are those of
-        the scene.
+        Whether colours are toned down and colliding bodies glow and spark, as on the page; otherwise colours are those
+        of the scene.
     lit_since
-        The time of the scene from which what collides glows [s].
+        The time of the scene from which colliding bodies glow [s].
     caption
         A line of text at the bottom; ``{time}``, ``{frame}``, ``{bodies}`` and ``{contacts}`` stand for their values.
     """

@@ -215,7 +215,7 @@ class Volume:
 
     @property
     def byte_count(self) -> int:
-        """Size of the vertices [bytes]; ``model.cached_byte_count`` is what is cached for later queries."""
+        """Size of the vertices [bytes]; ``model.cached_byte_count`` is that of the cache for later queries."""
         return self.model.byte_count
 
     @property

@@ -383,7 +383,7 @@ class World(Population, Queries):
         response_options: Mapping[str, Any] | None = None,
         **broad_options: Any,
     ) -> None:
-        """Continue from the same state with other methods; what is None stays as it was.
+        """Continue from the same state with other methods; those that are None stay as they are.
 
         A new broad phase gets the bounds that suit it, unless ``bounds`` are given, and none of the options of the
         former one; a new response gets none of the former one's. A call that raises changes nothing.

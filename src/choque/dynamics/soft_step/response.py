@@ -185,7 +185,7 @@ class SoftStep(Response):
         return forces
 
     def wake(self, ids: I32) -> None:
-        """Wake these bodies, and what is near the static ones among them."""
+        """Wake these bodies, and those near the static ones among them."""
         self._memory.wake(ids)
 
     def islands(self, bodies: State) -> I32:

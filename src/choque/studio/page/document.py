@@ -52,7 +52,7 @@ def page(
         The file to write, which must end in ``.html``; None to take the last of ``things``. It is written beside and
         renamed.
     seconds
-        Length of what plays [s], at most 600. A recording may be shorter.
+        Length of the animation [s], at most 600. A recording may be shorter.
     progress
         A function, called with the number of frames done, their total and the title; or True for a line.
 
