@@ -282,5 +282,9 @@ def test_bad_columns_are_refused_with_a_sentence() -> None:
     for boxes in (BOXES, choque.bounds.Boxes(BOXES[:, :2], BOXES[:, 2:])):
         with pytest.raises(InvalidInput, match="'score' would be a column, and boxes is not a table"):
             merge(boxes, "score")
+    with pytest.raises(InvalidInput, match="columns and upper were given"):
+        choque.pairs(as_dict(), as_dict(), columns=NAMES)
+    with pytest.raises(InvalidInput, match="columns and four corners were given"):
+        choque.join(*[BOXES[:, :2], BOXES[:, 2:]] * 2, columns=NAMES)
     with pytest.raises(InvalidInput, match="Three things were given"):
         choque.join(BOXES, BOXES, BOXES)
