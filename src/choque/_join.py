@@ -84,6 +84,8 @@ def join(
     """
     if (b_lower is None) != (b_upper is None):
         raise InvalidInput("Three things were given; give two sets of boxes, or the lower and upper corners of both.")
+    if columns is not None and b_lower is not None:
+        raise InvalidInput("columns and four corners were given; columns are those of two tables. Leave them out.")
     if b_lower is None or b_upper is None:
         (a_lower, a_upper), (b_lower, b_upper) = box_corners(a_lower, columns, "a"), box_corners(a_upper, columns, "b")
     a, b = _check_side(a_lower, a_upper, "a"), _check_side(b_lower, b_upper, "b")

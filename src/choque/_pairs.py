@@ -117,7 +117,9 @@ def pairs(
     >>> choque.pairs([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]]).tolist()
     [[0, 1]]
     """
-    if upper is None or columns is not None:
+    if columns is not None and upper is not None:
+        raise InvalidInput("columns and upper were given; columns are those of one table. Leave one of them out.")
+    if upper is None:
         from choque._core.tables import box_corners
 
         lower, upper = box_corners(lower, columns, "boxes")

@@ -61,6 +61,8 @@ def test_pictures_show_few_boxes_and_no_infinite_ones() -> None:
     lower = np.random.default_rng(1).uniform(0, 1, (10_000, 2))
     assert boxes_picture(lower, lower + 0.1).count("<rect") <= MAX_DRAWN
     assert boxes_picture(np.array([[-np.inf, 0.0]]), np.array([[0.0, 1.0]])) == ""
+    largest = np.full((1, 2), np.finfo(np.float64).max)
+    assert 'width="136.0"' in boxes_picture(-largest, largest)
     assert "nan" not in boxes_picture(np.zeros((1, 2)), np.zeros((1, 2)))
 
 

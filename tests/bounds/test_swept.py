@@ -132,3 +132,10 @@ def test_pairs_that_meet_on_the_way_are_among_the_swept_pairs() -> None:
     for moment in np.linspace(0, 1, 21):
         now = choque.pairs(lower + moment * way, upper + moment * way)
         assert {*map(tuple, now.tolist())} <= swept
+
+
+def test_slabs_that_go_too_far_for_a_number_become_infinite() -> None:
+    swept = KDops.from_boxes(Boxes([[0, 0]], [[1, 1]])).swept([1e308, 1e308])
+    assert (swept.lower[0, :3] <= 0).all()
+    assert 1e308 <= swept.upper[0, 0] < 1.001e308
+    assert swept.upper[0, 2] == np.inf

@@ -127,8 +127,11 @@ def test_a_hundred_thousand_boxes_on_one_spot_take_little_memory() -> None:
         ({"boxes": [[0, 0, 1], [0, 0, 1]]}, r"boxes has the shape \(2, 3\)"),
         ({"boxes": [[0, 0, 1, 1], [0, 0, 1, -1]]}, "Row 1 has lower > upper"),
         ({"boxes": [[0, 0, 1, 1], [0, 0, 1, np.nan]]}, "Row 1 is not a number"),
-        ({"boxes": [[0, 0, 1, 1], [0, 0, 1, np.inf]]}, "Row 1 of boxes has an infinite corner"),
-        ({"boxes": [[0, 0, 1e200, 1e200], [0, 0, 1, 1]]}, "cannot hold"),
+        (
+            {"boxes": [[0, 0, 1, 1], [0, 0, 1, np.inf]]},
+            "Row 1 of the upper corners of boxes is \\[1.0, inf\\]; it must hold finite",
+        ),
+        ({"boxes": [[0, 0, 1e200, 1e200], [0, 0, 1, 1]]}, "more than float64 holds"),
     ],
 )
 def test_bad_input_is_refused_with_a_sentence(change: dict[str, Any], words: str) -> None:

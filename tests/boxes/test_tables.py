@@ -273,8 +273,9 @@ def test_bad_tables_are_refused_with_a_sentence(table: Any, words: str) -> None:
 def test_bad_columns_are_refused_with_a_sentence() -> None:
     with pytest.raises(InvalidInput, match="boxes has no column 'left'; it has 'x1'"):
         choque.pairs(as_dict(), columns=["left", "y1", "x2", "y2"])
-    with pytest.raises(InvalidInput, match="columns has 3 names"):
-        choque.pairs(as_dict(), columns=["x1", "y1", "x2"])
+    for columns in (["x1", "y1", "x2"], "x1", 3):
+        with pytest.raises(InvalidInput, match=r"columns is .*; give the names of 4 or 6 columns"):
+            choque.pairs(as_dict(), columns=columns)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="boxes is not a table"):
         choque.pairs(BOXES, columns=NAMES)
     with pytest.raises(InvalidInput, match="boxes has no column 'score'"):
@@ -282,5 +283,9 @@ def test_bad_columns_are_refused_with_a_sentence() -> None:
     for boxes in (BOXES, choque.bounds.Boxes(BOXES[:, :2], BOXES[:, 2:])):
         with pytest.raises(InvalidInput, match="'score' would be a column, and boxes is not a table"):
             merge(boxes, "score")
+    with pytest.raises(InvalidInput, match="columns and upper were given"):
+        choque.pairs(as_dict(), as_dict(), columns=NAMES)
+    with pytest.raises(InvalidInput, match="columns and four corners were given"):
+        choque.join(*[BOXES[:, :2], BOXES[:, 2:]] * 2, columns=NAMES)
     with pytest.raises(InvalidInput, match="Three things were given"):
         choque.join(BOXES, BOXES, BOXES)

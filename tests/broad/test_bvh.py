@@ -113,6 +113,7 @@ def test_an_empty_tree_finds_nothing() -> None:
         (lambda tree: tree.cast_rays([[0, 0, 0]], [[0, 0, 0]]), "direction of zero"),
         (lambda tree: tree.cast_rays([[0, 0, 0]], [[1, 0, 0]] * 2), "one direction for each"),
         (lambda tree: tree.query_rays([[0, 0, 0]], [[1, 0, 0]], longest=-1), "longest is -1"),
+        (lambda tree: tree.query_rays([[0, 0, 0]], [[1, 0, 0]], longest="far"), "longest is .far."),
         (lambda tree: tree.nearest([[0, 0, 0]], count=0), "count is 0"),
     ],
 )

@@ -99,6 +99,11 @@ def test_a_registered_class_is_found_and_may_be_registered_again() -> None:
     assert type(broad.create("mine", BOXES).index) is Mine
 
 
+def test_a_class_without_a_name_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="must be a string that is not empty"):
+        broad.register(int)  # type: ignore[arg-type]
+
+
 def test_a_name_is_taken_once() -> None:
     class Impostor(Brute):
         name = "grid"

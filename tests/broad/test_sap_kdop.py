@@ -13,7 +13,7 @@ from choque._core.jacobi import symmetric_eigen
 from choque._core.sweep_axis import nearest_direction, principal_direction, spread_share
 from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.broad import create
-from choque.broad.sap_kdop import Frame
+from choque.broad.sap_kdop import frame_along
 from choque.errors import InvalidInput
 from choque.testing import scenes
 
@@ -275,7 +275,7 @@ def test_each_kind_is_swept_along_a_direction_of_its_own(kind: Any, axis: tuple[
 def test_the_frame_of_a_sweep_spans_space(k: int) -> None:
     along = directions(k)
     for slab in range(len(along)):
-        chosen = [along[place] for place in Frame.along(slab, along).slabs if place >= 0]
+        chosen = [along[place] for place in frame_along(slab, along) if place >= 0]
         assert abs(np.linalg.det(np.array(chosen, float))) >= 1
 
 

@@ -101,7 +101,7 @@ def test_a_note_says_that_the_cpu_works(command: Command, boxes_file: Path, monk
         raise MissingExtra("There is no Warp.")
 
     monkeypatch.setattr(_devices, "load_warp", nowhere)
-    _devices._warn.cache_clear()
+    _devices._fallen_back.cache_clear()
     outcome = command("pairs", boxes_file, "--json", "--device", "cuda")
     assert outcome.code == 0
     assert "choque: There is no Warp. Until then the CPU replaces 'cuda'." in outcome.err.splitlines()

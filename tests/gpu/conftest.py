@@ -15,6 +15,6 @@ def _forgetful() -> Iterator[None]:
     """Notes are given once in a process; here each test gets them."""
     from choque.gpu import devices as _devices
 
-    _devices._warn.cache_clear()
+    _devices._fallen_back.cache_clear()
     yield
-    _devices._warn.cache_clear()
+    _devices._fallen_back.cache_clear()

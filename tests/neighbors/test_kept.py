@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -109,6 +110,24 @@ def test_an_exception_at_any_line_of_an_update_leaves_the_list_before_it_or_afte
             line += 5
         assert line > 50
         assert answers(kept) == after
+
+
+def test_threads_that_share_a_list_see_whole_updates() -> None:
+    """The points of an update stand in a row: each has its two neighbours, and the ends one."""
+    kept = choque.Neighbors(1.5, skin=0.2)
+    kept.update([[0.0, 0.0]])
+
+    def use(seed: int) -> None:
+        random = np.random.default_rng(seed)
+        for _ in range(40):
+            count = int(random.integers(2, 3_000))
+            kept.update(np.stack((np.arange(count), np.zeros(count)), axis=1))
+            i, j = kept.find("ij")
+            assert len(i) == 2 * i[-1]
+            assert set(np.abs(i - j).tolist()) == {1}
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(use, range(4)))
 
 
 def test_points_that_moved_too_far_for_a_number_have_moved() -> None:

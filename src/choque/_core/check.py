@@ -11,11 +11,6 @@ Every function returns the value in its canonical type (int, float, bool, an arr
 compiled for), or raises `InvalidInput` with a sentence in three parts: what was given, what is allowed, what to do.
 True and False are never numbers here. Zero-dimensional arrays and NumPy scalars are accepted as scalars.
 
-Scalars: `whole_number`, `number`, `positive`, `boolean`, `text`, `choice`, `float_type`, `triple`.
-Arrays of floats: `floats`, `coordinates`, `vectors`, `table`, `groups`; their contents: `finite`, `numbers`,
-`not_negative`, `orthonormal`, `shape`, `same_length`; their type: `widest`, `cast`.
-Arrays of integers and booleans: `integers`, `whole_numbers`, `rows`, `pairs`, `ids`, `flags`; of any type: `array`.
-
 Arrays that are right already (C-contiguous, aligned, writable, float32 or float64) are returned without a copy. A
 read-only array is copied, because a kernel would otherwise be compiled once more for it.
 """

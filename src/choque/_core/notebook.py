@@ -32,7 +32,7 @@ def boxes_picture(lower: NDArray[Any], upper: NDArray[Any]) -> str:
     step = max(1, -(-len(lower) // MAX_DRAWN))
     low, high = lower[::step, :2].astype(np.float64), upper[::step, :2].astype(np.float64)
     is_finite = np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)
-    low, high = low[is_finite], high[is_finite]
+    low, high = low[is_finite] / 4, high[is_finite] / 4  # so that no difference overflows
     if not len(low):
         return ""
     origin = low.min(axis=0)

@@ -112,11 +112,8 @@ class PairFilter:
 
     def join(self, other: PairFilter) -> PairFilter:
         """Return the rows of this filter, then those of the other."""
-        return PairFilter(
-            np.concatenate((self.groups, other.groups)),
-            np.concatenate((self.masks, other.masks)),
-            np.concatenate((self.static, other.static)),
-        )
+        columns: Any = (self.groups, other.groups), (self.masks, other.masks), (self.static, other.static)
+        return PairFilter(*map(np.concatenate, columns))
 
     def put(self, rows: Rows, other: PairFilter | None) -> None:
         """Write the rows of ``other``, or those of a filter open to all, in place of these ``rows``."""

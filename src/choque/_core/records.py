@@ -36,13 +36,13 @@ def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = Non
         # Widening comes before the step below the upper bound: that step is of the wider type.
         number = np.promote_types(number, dtype)
         lower, upper = lower.astype(number, copy=False), upper.astype(number, copy=False)
-    nowhere = np.isneginf(upper).any(axis=1) if not closed else None
     if not closed:
+        nowhere = np.isneginf(upper).any(axis=1)
         with np.errstate(over="ignore"):  # below the least float is −inf
             upper = np.nextafter(upper, number.type(-np.inf))
     records: Floats = memory.empty((len(boxes), 6), number)
     over_ranges(_pack, len(boxes), thread_count, lower, upper, records)
-    if nowhere is not None:
+    if not closed:
         # Nothing is below −inf: a half-open box that ends there overlaps nothing, and an empty interval says so.
         records[nowhere, :3] = np.inf
     return records

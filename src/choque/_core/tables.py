@@ -106,9 +106,9 @@ def column_names(table: Any) -> list[str]:
 def box_columns(present: Sequence[str], columns: Sequence[str] | None, name: str) -> list[str]:
     """Return which of the columns ``present`` hold boxes: those asked for, or those with usual names."""
     if columns is not None:
-        wanted = [columns] if isinstance(columns, str) else list(columns)
+        wanted = [columns] if isinstance(columns, str) or not np.iterable(columns) else list(columns)
         if len(wanted) not in (4, 6):
-            raise InvalidInput(f"columns has {len(wanted)} names; give 4 or 6, the lower corner first.")
+            raise InvalidInput(f"columns is {columns!r}; give the names of 4 or 6 columns, the lower corner first.")
         for each in wanted:
             if each not in present:
                 raise InvalidInput(f"{name} has no column {each!r}; it has {_listed(present)}.")

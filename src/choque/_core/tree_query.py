@@ -96,8 +96,7 @@ def _rays(origin: ArrayLike, direction: ArrayLike, longest: float, dimension: in
         raise InvalidInput(
             f"{len(start)} origins and {len(along)} directions were given; give one direction for each origin."
         )
-    if not isinstance(longest, int | float | np.number) or not longest >= 0:
-        raise InvalidInput(f"longest is {longest!r}; it must be a number of at least 0, in units of the direction.")
+    check.number(longest, "longest", 0, infinite=True)
     still = ~(along != 0).any(axis=1) | ~np.isfinite(along).all(axis=1) | ~np.isfinite(start).all(axis=1)
     if still.any():
         raise InvalidInput(

@@ -141,6 +141,7 @@ class KDops(SlabBounds):
         given = self.lower, self.upper, along, _slot_table(self.k), rotation, translation
         return self.written(self.lower.shape, self.dtype, _move_slabs, *given)
 
+    @np.errstate(over="ignore")  # a shift too long for a float64 makes a slab infinite
     def _swept(self, way: F64) -> Self:
         along = directions(self.k)
         # The rounding error of the projection is added on both sides; whole numbers have none.

@@ -12,7 +12,7 @@ the intervals are δ apart, then for the interval that begins first, whose lengt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -54,14 +54,8 @@ def check_over(value: Any) -> bool:
 
 def check_finite(boxes: Boxes, name: str) -> Boxes:
     """Return ``boxes`` if they are finite, so that they have areas."""
-    for side in (boxes.lower, boxes.upper):
-        is_finite = np.isfinite(side)
-        if not is_finite.all():
-            row = int(np.argwhere(~is_finite)[0][0])
-            raise InvalidInput(
-                f"Row {row} of {name} has an infinite corner; a box needs an area to be compared "
-                "by, so give finite corners."
-            )
+    for side, corner in ((boxes.lower, "lower"), (boxes.upper, "upper")):
+        check.finite(side, f"the {corner} corners of {name}")
     return boxes
 
 
@@ -69,10 +63,7 @@ def longest_edge(lower: Floats, upper: Floats) -> float:
     """Return the longest edge of finite boxes; refuse them if sums of areas would be infinite in their float type."""
     longest, is_fair = _measure(lower, upper)
     if not is_fair:
-        raise InvalidInput(
-            f"A box has an edge or an area that {lower.dtype} cannot hold twice; scale the boxes, or convert them to "
-            "float64."
-        )
+        raise InvalidInput(f"Twice the edge or area of a box is more than {lower.dtype} holds; scale the boxes down.")
     return longest
 
 
@@ -153,11 +144,10 @@ class AlikeSearch:
     is_over_smaller: bool
 
     @classmethod
-    def make(cls, a: Boxes, b: Boxes, iou: Any, is_over_smaller: bool, *names: str) -> AlikeSearch:
+    def make(cls, a: Boxes, b: Boxes, iou: Any, is_over_smaller: bool, names: Sequence[str] = "ab") -> AlikeSearch:
         """Check both sets and the threshold, and shrink the boxes as far as the threshold allows."""
         threshold = check_threshold(iou)
-        a_name, b_name = names * 2 if names else ("a", "b")
-        checked = check_finite(a, a_name), check_finite(b, b_name)
+        checked = [check_finite(boxes, name) for boxes, name in zip((a, b), names, strict=True)]
         sides = Sides(*check.widest(*(side for boxes in checked for side in (boxes.lower, boxes.upper))))
         for lower, upper in (sides[:2], sides[2:]):
             longest_edge(lower, upper)
@@ -199,7 +189,7 @@ def pairs_alike(
 
     See `join` for the rule and `choque.pairs` for the other arguments.
     """
-    search = AlikeSearch.make(boxes, boxes, iou, check_over(over), "boxes")
+    search = AlikeSearch.make(boxes, boxes, iou, check_over(over), ("boxes", "boxes"))
     index, shared = find(method).with_options(options)
     of_set = (shared.pop(name, None) for name in ("groups", "masks", "static"))
     allowed = PairFilter.make(len(boxes), *of_set) or PairFilter.open_to_all(len(boxes))

@@ -322,7 +322,7 @@ methods: Registry[type[Index]] = Registry(
 
 def register(method: type[Index]) -> type[Index]:
     """Make ``method`` known in this process under its ``name``, and return it; usable as a class decorator."""
-    return methods.register(method.name, method)
+    return methods.register(getattr(method, "name", ""), method)
 
 
 def names() -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import threading
 import time
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -109,19 +108,19 @@ class SapKdop(Index):
         self._axis = copy.copy(self._axis)  # the past keeps its own
         self._axis.choose(self.records, self.table.dimension, along, self._update_count)
         chosen = perf_counter()
-        frame = Frame.along(self._axis.slab, along)
+        frame = frame_along(self._axis.slab, along)
         bounds = self.table.bounds
         if isinstance(bounds, KDops):
             if self._packed is None or self._packed[0] is not bounds:  # some were moved, added or removed
                 self._packed = bounds, pack_slabs(bounds, self.table.closed, self.thread_count())[0]
             self._slabs = self._packed[1]
         elif isinstance(bounds, Spheres):
-            self._slabs = sphere_slabs(bounds, along[list(frame.slabs[: self.table.dimension])])
-            frame = Frame((0, 1, 2 if self.table.dimension == 3 else -1))
+            self._slabs = sphere_slabs(bounds, along[list(frame[: self.table.dimension])])
+            frame = (0, 1, 2 if self.table.dimension == 3 else -1)
         else:
             self._slabs = self.records
         self._frame = frame
-        keys = np.ascontiguousarray(self._slabs[:, frame.slabs[0]])
+        keys = np.ascontiguousarray(self._slabs[:, frame[0]])
         projected = perf_counter()
         self.stage_seconds = {"axis": chosen - began, "projection": projected - chosen, "sort": 0.0}
         if not self._device.is_cpu:
@@ -153,17 +152,14 @@ class SapKdop(Index):
 
     def pairs(self) -> Pairs:
         """Return the pairs whose bounds overlap, found by the CPU or by the device."""
-        found = self._found()
-        return self.meeting(found) if isinstance(self.table.bounds, Spheres) else found
-
-    def _found(self) -> Pairs:
         if self._device.is_cpu:
-            return super().pairs()
-        keys, tests = self._device.sweep_slabs(self._slabs, self._frame.slabs[0])
-        self.counters.tests += tests
-        return unpack_pairs(
-            keys if self.table.pair_filter is None else keys[: self.table.pair_filter.keep_allowed(keys)]
-        )
+            found = super().pairs()
+        else:
+            keys, tests = self._device.sweep_slabs(self._slabs, self._frame[0])
+            self.counters.tests += tests
+            allowed = self.table.pair_filter
+            found = unpack_pairs(keys if allowed is None else keys[: allowed.keep_allowed(keys)])
+        return self.meeting(found) if isinstance(self.table.bounds, Spheres) else found
 
     def make_sink(self, keep: bool) -> Sink:
         """Return a sink that tests the slabs of all directions, chunk by chunk."""
@@ -191,22 +187,16 @@ class SapKdop(Index):
         return super().byte_count + (0 if self._sweep is None else self._sweep.nbytes)
 
 
-@dataclass(frozen=True)
-class Frame:
-    """The three directions of a sweep: the swept one, and the two most nearly perpendicular to it and to each other."""
+def frame_along(slab: int, directions: I64) -> tuple[int, int, int]:
+    """Return the rows of three directions: a swept one, and the two most nearly perpendicular to it and to each other.
 
-    # (3,) their rows among the directions of the bounds; −1 for the third axis of the plane
-    slabs: tuple[int, int, int]
-
-    @classmethod
-    def along(cls, slab: int, directions: I64) -> Frame:
-        """Return the frame swept along ``directions[slab]``."""
-        units = directions / np.linalg.norm(directions, axis=1)[:, None]
-        leaning = np.abs(units @ units[slab])
-        second = int(np.argmin(leaning))
-        if directions.shape[1] == 2:
-            return cls((slab, second, -1))
-        return cls((slab, second, int(np.argmin(np.maximum(leaning, np.abs(units @ units[second]))))))
+    In the plane the third is −1.
+    """
+    units = directions / np.linalg.norm(directions, axis=1)[:, None]
+    leaning = np.abs(units @ units[slab])
+    second = int(np.argmin(leaning))
+    third = -1 if directions.shape[1] == 2 else int(np.argmin(np.maximum(leaning, np.abs(units @ units[second]))))
+    return slab, second, third
 
 
 def pack_slabs(bounds: KDops, closed: bool, thread_count: int) -> tuple[Floats, Floats]:
@@ -238,10 +228,10 @@ def sphere_slabs(spheres: Spheres, directions: Any) -> Floats:
     return slabs
 
 
-def framed(slabs: Floats, frame: Frame, order: Order, thread_count: int) -> Floats:
-    """Return the boxes (n, 6) in the coordinates of ``frame`` and in ``order``, for a sweep along the first."""
+def framed(slabs: Floats, frame: tuple[int, int, int], order: Order, thread_count: int) -> Floats:
+    """Return the boxes (n, 6) in the coordinates of a `frame_along` and in ``order``, for a sweep along the first."""
     boxes: Floats = memory.empty((len(order), 6), slabs.dtype)
-    threads.over_ranges(_frame, len(order), thread_count, slabs, np.array(frame.slabs), order, boxes)
+    threads.over_ranges(_frame, len(order), thread_count, slabs, np.array(frame), order, boxes)
     return boxes
 
 

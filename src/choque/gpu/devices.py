@@ -105,11 +105,8 @@ def _silent_errors() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _fallen_back(note: str) -> Device:
-    _warn(note)
-    return Device(CPU, note)
-
-
 @cache
-def _warn(note: str) -> None:
-    warnings.warn(note, DeviceNote, stacklevel=2)
+def _fallen_back(note: str) -> Device:
+    """Return the CPU, and warn of it once for each reason."""
+    warnings.warn(note, DeviceNote, stacklevel=3)
+    return Device(CPU, note)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._core import memory
+from choque._core import check, memory
 from choque._core.cells import extent_of
 from choque._core.kernel import kernel
 from choque._core.types import F64, I32, Bools
@@ -87,10 +87,7 @@ def _flags(periodic: ArrayLike | None, dimension: int, count: int | None, has_ce
 
 def _vectors(cell: ArrayLike, dimension: int, count: int | None) -> F64:
     """Return (k, d, d) vectors."""
-    try:
-        given = np.asarray(cell, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"cell is {cell!r}; it must be {dimension} vectors or {dimension} edge lengths.") from None
+    given = check.floats(cell, "cell").astype(np.float64, copy=False)
     if count is None and given.shape == ():
         given = np.full(dimension, float(given))
     if count is None and given.shape == (dimension,):

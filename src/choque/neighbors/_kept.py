@@ -19,19 +19,13 @@ from choque.neighbors.lists import NearLists, empty_lists, offsets_of, write
 from choque.neighbors.search import FULL, HALF, step_between
 
 
-class Candidates(NamedTuple):
-    """Pairs that were closer than cut-off and skin when the list was built."""
-
-    offsets: I64  # (n + 1,) int64: where those of each point start
-    j: I32  # (m,) int32: the other point
-    shift: I32  # (m, 3) int32: the cells between the two
-
-
 class State(NamedTuple):
-    """Candidates, and where the points are now."""
+    """Candidates, which are the pairs that were closer than cut-off and skin at the last search, and the points now."""
 
-    candidates: Candidates
-    position: F64
+    first: I64  # (n + 1,): where the candidates of each point start
+    j: I32  # (m,): the other point
+    shift: I32  # (m, 3): the cells between the two
+    position: F64  # (n, 3): where the points are now
     vectors: F64
     cutoff: float
 
@@ -83,8 +77,8 @@ class Neighbors:
         resolve_count(threads, 0)  # refuses what is no number of threads
         self._threads = threads
         cells, nowhere = check_cells(None, None, 0), np.empty((0, 3))
-        none = Candidates(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty((0, 3), np.int32))
-        state = State(none, nowhere, cells.vectors[0], self._cutoff)
+        candidates = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty((0, 3), np.int32)
+        state = State(*candidates, nowhere, cells.vectors[0], self._cutoff)
         self._kept = Kept(state, np.zeros(1, np.int64), nowhere, cells, 0, 0)
 
     @property
@@ -120,10 +114,7 @@ class Neighbors:
 
     @property
     def offsets(self) -> I64:
-        """(n + 1,): the neighbours of point k are rows ``offsets[k]`` to ``offsets[k + 1]`` of what `find` returns.
-
-        Read-only.
-        """
+        """(n + 1,), read-only: the neighbours of point k are rows ``offsets[k]`` to ``offsets[k + 1]`` of `find`."""
         return frozen(self._kept.offsets)
 
     def __len__(self) -> int:
@@ -158,17 +149,17 @@ class Neighbors:
         cells = check_cells(cell, periodic, dimension)
         thread_count = resolve_count(self._threads, len(group.position))
         kept = self._kept
-        candidates, built, rebuild_count = kept.state.candidates, kept.built, kept.rebuild_count
+        state, built, rebuild_count = kept.state, kept.built, kept.rebuild_count
         is_rebuilt = not _still_holds(kept, group.position, dimension, cells, self._skin)
         if is_rebuilt:
             reach = self._cutoff + self._skin
             task = Task(group, group, check_batch(None, len(group.position)), cells, reach, self._part)
-            starts, lists = search(task, "jS", thread_count)
-            candidates, built = Candidates(starts, lists.j, lists.shift), group.position
+            first, lists = search(task, "jS", thread_count)
+            state, built = state._replace(first=first, j=lists.j, shift=lists.shift), group.position
             rebuild_count += 1
-        state = State(candidates, group.position, cells.vectors[0], self._cutoff)
+        state = state._replace(position=group.position, vectors=cells.vectors[0])
         counts = np.zeros(len(group.position), np.int64)
-        _visit(state, thread_count, counts, empty_lists(0, ""), False)
+        over_ranges(_select, len(counts), thread_count, state, counts, empty_lists(0, ""), False)
         self._kept = Kept(state, offsets_of(counts), built, cells, dimension, rebuild_count)
         return is_rebuilt
 
@@ -183,16 +174,15 @@ class Neighbors:
             raise InvalidInput("These neighbours have no points yet; call update(positions) first.")
         lists = empty_lists(int(kept.offsets[-1]), letters.replace("P", "ij"))
         thread_count = resolve_count(self._threads, len(kept.built))
-        _visit(kept.state, thread_count, kept.offsets[:-1].copy(), lists, True)
+        over_ranges(_select, len(kept.built), thread_count, kept.state, kept.offsets[:-1].copy(), lists, True)
         return answer(lists, letters, kept.dimension)
 
 
 @np.errstate(over="ignore")  # points that moved too far for a float64 have moved
 def _still_holds(kept: Kept, position: F64, dimension: int, cells: Cells, skin: float) -> bool:
     """Return whether the candidates contain all neighbours."""
-    if dimension != kept.dimension or position.shape != kept.built.shape:
-        return False
-    if not all(map(np.array_equal, cells, kept.cells)):
+    is_alike = dimension == kept.dimension and position.shape == kept.built.shape
+    if not is_alike or not all(map(np.array_equal, cells, kept.cells)):
         return False
     if not len(position):
         return True
@@ -201,20 +191,16 @@ def _still_holds(kept: Kept, position: F64, dimension: int, cells: Cells, skin: 
     return bool(moved + rounding < skin / 2)
 
 
-def _visit(state: State, thread_count: int, cursor: I64, lists: NearLists, is_filling: bool) -> None:
-    over_ranges(_select, len(state.position), thread_count, state, cursor, lists, is_filling)
-
-
 @kernel
 def _select(first: int, last: int, state: State, cursor: Any, lists: NearLists, is_filling: bool) -> None:
     """Count the candidates of some points that are neighbours now, or write them."""
-    kept, position = state.candidates, state.position
+    position = state.position
     for i in range(first, last):
         row = cursor[i]
         own = (position[i, 0], position[i, 1], position[i, 2])
-        for k in range(kept.offsets[i], kept.offsets[i + 1]):
-            j = kept.j[k]
-            cells = (kept.shift[k, 0], kept.shift[k, 1], kept.shift[k, 2])
+        for k in range(state.first[i], state.first[i + 1]):
+            j = state.j[k]
+            cells = (state.shift[k, 0], state.shift[k, 1], state.shift[k, 2])
             step = step_between(own, (position[j, 0], position[j, 1], position[j, 2]), cells, state.vectors)
             square = step[0] * step[0] + step[1] * step[1] + step[2] * step[2]
             if square < state.cutoff * state.cutoff:

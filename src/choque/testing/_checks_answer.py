@@ -14,7 +14,7 @@ from choque._core.types import I64, Pairs
 from choque.bounds import Boxes
 from choque.testing import oracle, scenes
 from choque.testing._mirror import Mirror
-from choque.testing._subject import Subject, Trial, broad_phase_check, scene_of
+from choque.testing._subject import Subject, broad_phase_check, scene_of
 from choque.testing.scenes import FloatName, NamedBoxes
 
 COUNT = 80  # bodies under a filter
@@ -229,16 +229,16 @@ def metamorphic(subject: Subject) -> None:
         dtype = np.float32 if seed % 2 == 0 else np.float64
         scene = scene_of("whole numbers", lower.astype(dtype), upper.astype(dtype))
         with subject.trial(scene, closed=closed) as trial:
-            plain = trial.make().pairs()
+            plain, what = trial.make().pairs(), "pairs() beside those of the untouched scene"
             for name, transform in _transforms(dimension):
                 trial.moment = name
                 low, high = (np.ascontiguousarray(corner, dtype) for corner in transform(lower, upper))
-                _same(trial, trial.make(Boxes(low, high)).pairs(), plain)
+                trial.agree(what, trial.make(Boxes(low, high)).pairs(), plain)
             trial.moment = "permuted"
             order = np.random.default_rng(seed).permutation(len(lower))
             shuffled = trial.make(scene.boxes().take(order)).pairs()
             back = np.sort(order[shuffled], axis=1).astype(np.int32)
-            _same(trial, back[np.lexsort(back.T[::-1])], plain)
+            trial.agree(what, back[np.lexsort(back.T[::-1])], plain)
 
 
 @broad_phase_check("monotone")
@@ -256,7 +256,3 @@ def monotone(subject: Subject) -> None:
             joined = set(map(tuple, trial.make(scene.boxes().join(stranger)).pairs().tolist()))
             odd = plain ^ joined if subject.exact else plain - joined
             trial.require(not odd, f"the pair {min(odd, default=0)} comes or goes with a body far away from it")
-
-
-def _same(trial: Trial, found: Pairs, plain: Pairs) -> None:
-    trial.agree("pairs() beside those of the untouched scene", found, plain)
