@@ -285,8 +285,11 @@ class WorldView(BodiesView):
         self.is_stale = True
 
     def set_last_frame(self, frame: float) -> None:
-        """Stop at this frame; 0 for never. A run counts pictures from 1."""
-        self.run.stop_at = int(frame) + 1 if frame else None
+        """Stop at this frame of the world; 0 for never. A run counts pictures from its first frame, which is 1."""
+        first = self.run.first_frame
+        if frame and frame < first:
+            raise InvalidInput(f"The last frame is {frame:g}; this run begins at frame {first}. Give 0 for no end.")
+        self.run.stop_at = int(frame) - first + 1 if frame else None
 
     def set_speed(self, word: str) -> None:
         """Set the seconds of the world per second."""
@@ -350,7 +353,7 @@ class WorldView(BodiesView):
 
     @property
     def _last_frame(self) -> int | None:
-        return None if self.run.stop_at is None else self.run.stop_at - 1
+        return None if self.run.stop_at is None else self.run.first_frame + self.run.stop_at - 1
 
     def _refuse_finished(self) -> None:
         if self.run.finished:
