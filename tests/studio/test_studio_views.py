@@ -330,6 +330,12 @@ def test_it_plays_in_both_directions_and_stops_at_the_ends(studio: Studio, recor
     assert until(lambda: recording_view.replay.frame == 0 and not recording_view.replay.playing)
 
 
+def test_a_moment_beyond_the_end_is_the_last_frame(studio: Studio, recording_view: RecordingView) -> None:
+    for seconds, frame in ((0.5, 30), (1e308, 129), (0.0, 0)):
+        studio.ask(lambda: recording_view.seek_time(seconds))  # noqa: B023
+        assert recording_view.replay.frame == frame
+
+
 def test_overlays_are_those_of_the_current_frame(studio: Studio, recording_view: RecordingView) -> None:
     """Candidates of frame 50 are those that a world in that state finds, poses being rounded to float32."""
     studio.ask(lambda: recording_view.seek_to(50))

@@ -163,7 +163,7 @@ class RecordingView(BodiesView):
     def seek_time(self, seconds: float) -> None:
         """Pause at this time; one beyond the end is the last frame."""
         self.replay.pause()
-        self.seek_to(min(round(seconds * self.replay.frames.frames_per_second), self.replay.last_frame))
+        self.seek_to(round(min(seconds * self.replay.frames.frames_per_second, self.replay.last_frame)))
         self._update_state()
 
     def set_speed(self, word: str) -> None:
