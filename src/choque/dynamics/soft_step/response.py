@@ -168,8 +168,10 @@ class SoftStep(Response):
         counters = {"manifolds": count, "found": self._found_count, "recycled": self._recycled}
         return Solved(count, partial(self._contacts, self._memory.steps), self._events, counters, self._seconds)
 
-    def forces(self) -> F64:
-        """Return the normal force at each point of the latest contacts (m, 4), in the last sub-step."""
+    def forces(self) -> F64 | None:
+        """Return the normal force at each point of the latest contacts (m, 4), in the last sub-step; None before it."""
+        if not self._memory.steps:
+            return None
         spheres, manifolds = self._live
         round_rows, flat_rows = self._solved
         found = np.zeros((len(spheres) + len(manifolds), MAX_POINTS))
@@ -378,9 +380,7 @@ class SoftStep(Response):
     def _contacts(self, step: int) -> Contacts:
         """Return what was solved in the latest step as contacts of rows of the world, in the order of the pairs."""
         if step != self._memory.steps:
-            raise InvalidInput(
-                "The contacts and the tally of a step can be read until the next step; read them before."
-            )
+            raise InvalidInput("Contacts and tally of a step can be read until the next step; read them before it.")
         spheres, manifolds = self._live
         rows, count = self._rows, len(spheres) + len(manifolds)
         found = ContactArrays.empty(count, np.float64, MAX_POINTS)
