@@ -482,3 +482,17 @@ def test_a_pyramid_stays_in_its_plane() -> None:
     for _ in range(90):
         world.step(1 / 60)
     assert np.abs(world.bodies.position[1:, 2]).max() < 2e-3
+
+
+def test_forces_are_unknown_from_a_switch_of_the_response_to_the_next_step() -> None:
+    world = choque.World(response="impulse", gravity=DOWN)
+    world.add_spheres([0, 0.5, 0], 0.5)
+    world.add_ground()
+    world.step()
+    world.step()
+    for options in ({}, {"substeps": 8}):
+        world.switch(response="soft-step", response_options=options)
+        assert len(world.contacts()) == 1
+        assert np.isnan(world.forces()).all()
+        world.step()
+        assert world.forces()[0, 0] == pytest.approx(9.81, rel=0.01)

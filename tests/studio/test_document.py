@@ -46,6 +46,12 @@ def test_a_world_plays_and_stays_as_it_was(world: choque.World, tmp_path: Path) 
     assert moments == set(range(round(0.5 * RATE))), "every frame moves something"
 
 
+def test_what_a_page_shows_is_in_its_middle(world: choque.World, tmp_path: Path) -> None:
+    _, sent = messages(choque.page(world, tmp_path / "world.html", seconds=0.1))
+    looked_at = [message["look_at"] for _, message in sent if message["type"] == "SetCameraLookAtMessage"]
+    np.testing.assert_allclose(looked_at[0], (1.0, 3.5, 0.0), atol=0.2)
+
+
 def test_a_longer_page_has_more_frames(world: choque.World, tmp_path: Path) -> None:
     short, long = (messages(choque.page(world, tmp_path / "world.html", seconds=each))[1] for each in (0.2, 0.4))
     assert len(long) > len(short)
@@ -73,6 +79,8 @@ def test_still_things_are_one_picture(kind: str, tmp_path: Path) -> None:
 def test_a_page_has_its_title_and_no_scripts_of_others(world: choque.World, tmp_path: Path) -> None:
     text = choque.page(world, tmp_path / "world.html", seconds=0.1).read_text("utf-8")
     assert "<title>A world</title>" in text
+    assert "#webgl-software-rendering .mantine-Notification-description { display: none }" in text
+    assert "#webgl-unavailable" not in text  # nothing else would say why it is empty
     assert not re.search(r'<(script|link)[^>]+(src|href)="https?:', text)
 
 

@@ -141,6 +141,19 @@ def test_bodies_are_shot_added_and_removed(shared_studio: Studio, view: WorldVie
         shared_studio.ask(view.hands.remove)
 
 
+def test_a_body_is_removed_between_a_step_and_its_picture(shared_studio: Studio, view: WorldView) -> None:
+    def step_and_remove() -> None:
+        view.step()
+        view.pick(0)
+        view.hands.remove()
+        view.present()
+
+    shared_studio.ask(step_and_remove)
+    assert len(view.cast()) == 2
+    shared_studio.ask(view.step)
+    shared_studio.ask(view.present)
+
+
 def test_gravity_wakes_what_sleeps_and_brings_friction_and_rest(shared_studio: Studio) -> None:
     world = World("brute")
     world.add_spheres([[0, 3.0, 0]], 0.5)

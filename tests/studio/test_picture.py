@@ -183,6 +183,8 @@ class TestOffScreen:
         (["two-spheres"], PictureRequest(look=Look(size=(0, 0))), "16 to 8192 pixels"),
         (["bowling"], PictureRequest(time=2.0), "time was given, which applies to a scene of moving polygons"),
         (["bowling"], PictureRequest(volumes=VolumeLook(region=False)), "which applies to a pair of volumes"),
+        (["two-spheres"], PictureRequest(look=Look(caption="Two")), "caption was given, which applies to a scene of"),
+        (["two-rings"], PictureRequest(frame=3), "frame was given, which applies to a scene of bodies or"),
         (["two-spheres"], PictureRequest(look=Look(fit=False)), "two-spheres is a pair of volumes; fit was given"),
         (["three-objects"], PictureRequest(look=Look(camera=Camera(9.0))), "moving polygons; camera was given"),
     ],

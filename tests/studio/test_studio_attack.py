@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,22 @@ from view_browser import in_own_loop
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+import choque
+from choque.studio.motion.view import MotionView
 from choque.studio.page import server as studio_server
 from choque.studio.page.chooser import MAX_COUNT, Chooser
+from choque.studio.page.clearance import clearance_view
+from choque.studio.page.entries import view_of
 from choque.studio.page.http import Gate, is_loopback
+from choque.studio.page.page import Html
+from choque.studio.page.recording import RecordingView
 from choque.studio.page.studio import Studio, open_studio
+from choque.studio.page.view import View
 from choque.studio.page.world import WorldView
+from choque.studio.volumes.pair import VolumePair
+from choque.studio.volumes.source import VolumeSource
+from choque.studio.volumes.view import VolumeView
+from choque.theses.kinetic import scenes
 from choque.world import World
 
 
@@ -353,3 +365,48 @@ def test_a_dropped_connection_is_no_traceback(studio: Studio, capfd: pytest.Capt
     assert status(studio) == 200
     said = capfd.readouterr()
     assert "Traceback" not in said.out + said.err
+
+
+NASTY = "<iframe srcdoc='<script>steer()</script>'></iframe>"
+
+
+def nasty_recording(folder: Path) -> View:
+    """A recording; its verdict, given by the test, holds words of its header."""
+    world = World("brute")
+    world.add_spheres([[0, 1, 0]])
+    with choque.record.Recorder(folder / "a.choque", world) as recorder:
+        recorder(world, world.step())
+    view = view_of(folder / "a.choque")
+    assert isinstance(view, RecordingView)
+    return view
+
+
+@pytest.mark.parametrize("kind", ["recording", "volumes", "motion", "clearance"])
+def test_words_of_files_are_shown_as_words(studio: Studio, kind: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    if kind == "recording":
+        view = nasty_recording(tmp_path)
+    elif kind == "volumes":
+        ball = choque.Volume.read("ball:8")
+        view = VolumeView(VolumePair(*(VolumeSource(NASTY, model=ball) for _ in range(2))))
+    elif kind == "motion":
+        view = MotionView(replace(scenes.make("three-objects"), name=NASTY))
+    else:
+        part = choque.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+        view = clearance_view(choque.Volume.read("ball:8"), part, (NASTY, NASTY))
+    gui = studio.server.gui
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("add_html", "add_markdown"):
+            add = getattr(gui, name)
+            patch.setattr(gui, name, lambda content, *given, add=add: said.append(content) or add(content, *given))
+        studio.open(view)
+        for _ in range(2):  # the second time after a tick
+            studio.ask(lambda: None)
+    if isinstance(view, RecordingView):
+        studio.ask(lambda: view._show_verdict(f"It was recorded with {NASTY}."))
+        said.append(view._verdict_text.content)
+    else:
+        said.extend(panel.content for panel in vars(view).values() if isinstance(panel, Html))
+    studio.open(None)
+    assert any("srcdoc" in each for each in said)
+    assert not any("<iframe" in each or "<script" in each for each in said)

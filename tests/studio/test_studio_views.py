@@ -20,6 +20,7 @@ from choque.studio.page.recording import RecordingView
 from choque.studio.page.stage import FRAMES_A_SECOND
 from choque.studio.page.studio import Studio
 from choque.studio.page.world import DEFAULT_BOUNDS, WorldView
+from choque.studio.run import Run
 from choque.theses.fingsics.scene_dat import write_scene_dat
 from choque.world import World
 
@@ -117,6 +118,24 @@ def test_the_run_pauses_at_the_last_frame(studio: Studio, world_view: WorldView)
     studio.ask(lambda: world_view.set_last_frame(0))
     studio.ask(world_view.step)
     assert world_view.run.frame == 7
+
+
+def test_the_last_frame_is_one_of_a_world_that_has_run_before(studio: Studio) -> None:
+    world = World()
+    world.add_spheres([0, 0, 0])
+    for _ in range(5):
+        world.step()
+    run = Run(world)
+    run.step(2)
+    view = WorldView(run)
+    studio.open(view)
+    studio.ask(lambda: view.set_last_frame(8))
+    studio.ask(view.step)
+    assert view.run.frame == 8
+    with pytest.raises(InvalidInput, match="The last frame, 8, is reached"):
+        studio.ask(view.step)
+    with pytest.raises(InvalidInput, match="this run begins at frame 5"):
+        studio.ask(lambda: view.set_last_frame(3))
 
 
 def test_slow_motion_makes_steps_a_third_as_long(studio: Studio, world_view: WorldView) -> None:
@@ -309,6 +328,12 @@ def test_it_plays_in_both_directions_and_stops_at_the_ends(studio: Studio, recor
     studio.ask(lambda: recording_view.set_speed("-16"))
     studio.ask(recording_view.toggle)
     assert until(lambda: recording_view.replay.frame == 0 and not recording_view.replay.playing)
+
+
+def test_a_moment_beyond_the_end_is_the_last_frame(studio: Studio, recording_view: RecordingView) -> None:
+    for seconds, frame in ((0.5, 30), (1e308, 129), (0.0, 0)):
+        studio.ask(lambda: recording_view.seek_time(seconds))  # noqa: B023
+        assert recording_view.replay.frame == frame
 
 
 def test_overlays_are_those_of_the_current_frame(studio: Studio, recording_view: RecordingView) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from choque.errors import InvalidInput
 from choque.studio.film import Look
@@ -42,6 +42,12 @@ APPLIES_TO: dict[str, tuple[str, ...]] = {
 }
 """The kinds that an option applies to, if not all."""
 
+OF_PICTURES: dict[str, tuple[str, ...]] = {
+    "caption": OF_BODIES,
+    "frame": tuple(kind for kind in KINDS if kind not in ("meshes", "volumes")),
+}
+"""The same for options of pictures only: films of all kinds have captions."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DrawingRequest:
@@ -61,6 +67,7 @@ class DrawingRequest:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     look: Look = field(default_factory=Look)
     volumes: VolumeLook = field(default_factory=VolumeLook)
+    applies_to: ClassVar[Mapping[str, tuple[str, ...]]] = APPLIES_TO
 
     def refuse_parameters(self, thing: str) -> None:
         """Raise an error if parameters were given."""
@@ -71,7 +78,7 @@ class DrawingRequest:
         """Raise an error for options that do not apply to a ``kind`` of `KINDS`, instead of ignoring them."""
         default, given = type(self)(), {**vars(self), **vars(self.look)}
         defaults = {**vars(default), **vars(default.look)}
-        for name, kinds in APPLIES_TO.items():
+        for name, kinds in self.applies_to.items():
             if kind not in kinds and given.get(name) != defaults.get(name):
                 word = "what to show of volumes" if name == "volumes" else name.replace("_", " ")
                 allowed = " or ".join(KINDS[each] for each in kinds)
@@ -86,6 +93,7 @@ class PictureRequest(DrawingRequest):
     """Frame of a recording or of a scene of boxes; for a scene of bodies, the number of steps."""
     time: float | None = None
     """Time of moving polygons; None for that of ``frame``."""
+    applies_to: ClassVar[Mapping[str, tuple[str, ...]]] = APPLIES_TO | OF_PICTURES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -177,6 +177,11 @@ class Run:
         return self.world.frame
 
     @property
+    def first_frame(self) -> int:
+        """The frame of the world in which the run began."""
+        return self._first_frame
+
+    @property
     def time(self) -> float:
         """The simulated time of the world [s]."""
         return self.world.time

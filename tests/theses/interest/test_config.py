@@ -92,6 +92,8 @@ def test_files_that_are_no_configuration(tmp_path: Path) -> None:
         InterestConfig(steps=True)
     with pytest.raises(InvalidInput, match=r"objects is 2\.5"):
         InterestConfig(objects=2.5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="cells is 4; it must be three whole numbers"):
+        InterestConfig(cells=4)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -54,12 +54,20 @@ def test_arguments(call: Callable[[], object], words: str) -> None:
     [
         ("random-shapes", {"occupancy": "much"}, "occupancy is 'much'"),
         ("random-shapes", {"n": 2.5}, "n is 2.5; it must be a whole number"),
+        ("random-shapes", {"n": 10**30}, "it must be a whole number from 0 to 1000000"),
         ("random-shapes", {"frame": 0}, "frame is 0; it must be a number above 0"),
         ("random-shapes", {"seed": -1}, "seed is -1; it must be a whole number"),
         ("evenly-spread", {"seed": "x"}, "seed is 'x'"),
-        ("evenly-spread", {"side": 0}, "side is 0; it must be a whole number of at least 1"),
+        ("evenly-spread", {"side": 0}, "side is 0; it must be a whole number from 1 to 1000"),
+        (
+            "evenly-spread",
+            {"side": 10**30},
+            "side is 1000000000000000000000000000000; it must be a whole number from 1",
+        ),
         ("concentric", {"count": "a"}, "count is 'a'"),
-        ("resting-pair", {"case": 1.0}, "case is 1.0; it must be from 0 to 3"),
+        ("concentric", {"count": 10**9}, "it must be a whole number from 0 to 1000000"),
+        ("resting-pair", {"case": 1.0}, "case is 1.0; it must be a whole number from 0 to 3"),
+        ("resting-pair", {"case": True}, "case is True; it must be a whole number from 0 to 3"),
     ],
 )
 def test_options_of_scenes(name: str, options: dict[str, Any], words: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from functools import partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class MotionView(View):
 
     def _build_controls(self, page: Page) -> None:
         player, model = self.player, self.player.model
-        page.text(f"**{model.name or 'Model'}**: {len(model)} objects, density {model.density:.3g}")
+        page.html(f"<b>{escape(model.name or 'Model')}</b>: {len(model)} objects, density {model.density:.3g}")
         self._readout = page.html()
         self._play = page.button("Play", self.toggle, hint="Space", is_main=True)
         page.buttons("Event", ("◀ before", "next ▶"), self._event_button)

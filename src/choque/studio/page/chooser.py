@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class Form:
         self.thing = FIRST if FIRST in things else next(iter(things))
         self.values: dict[str, Any] = {}
         self.choice = self._page.choice("Which", list(things), self.thing, self.choose)
-        self._about = self._page.text()
+        self._about = self._page.html()
         self._fields = self._page.gui.add_folder(None, visible=kind.parameters is not None)
         self.button = self._page.button("Open", self.open, is_main=True)
         self.choose(self.thing)
@@ -93,7 +94,7 @@ class Form:
     def choose(self, thing: str) -> None:
         """Select another thing of the entry: one of those listed, so that a tab cannot name a file of its own."""
         self.thing = one_of(list(self._things), thing)
-        self._about.content = self._things[thing]
+        self._about.content = escape(self._things[thing])
         self._add_fields()
         if self._kind.preview is not None:
             self._chooser.preview(self._kind.preview(thing))

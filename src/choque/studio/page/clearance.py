@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -138,8 +139,9 @@ class ClearanceView(MeshesView):
         gap = f"{least:.4g}" if np.isfinite(least) else f"more than {self.reach:.4g}"
         answer, color = ("Collides", f"rgb{GLOW}") if self.is_hit else ("Free", "inherit")
         number = f"deepest vertex: {depth} inside" if inside else f"least clearance of a vertex: {gap}"
+        solid, part = (escape(name) for name in self.names)
         return (
-            f"<b>{self.names[1]}</b>, {len(self.part.vertices):,} vertices, in <b>{self.names[0]}</b><br>"
+            f"<b>{part}</b>, {len(self.part.vertices):,} vertices, in <b>{solid}</b><br>"
             f"<b style='color:{color}'>{answer}</b>; {number}<br>{inside:,} vertices are inside<br>"
             f"<span style='opacity:0.7'>found in {self._seconds * 1e3:.0f} ms</span>"
         )

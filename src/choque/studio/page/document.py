@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from copy import deepcopy
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from choque._core.types import Progress
 from choque.errors import InvalidInput
 from choque.files.atomic import beside, check_output
 from choque.studio.page.entries import view_of
+from choque.studio.page.http import as_ours
 from choque.studio.page.recording import RecordingView
 from choque.studio.page.server import Studio, load_viser
 from choque.studio.page.view import View
@@ -80,9 +80,9 @@ def page(
         for done, _ in enumerate(_frames(view, total)):
             recorder.insert_sleep(1 / RATE)
             report(done + 1, total, view.title)
-        text = recorder.as_html(dark_mode=True)
+        text = as_ours(recorder.as_html(dark_mode=True), view.title)
     with beside(target) as written:
-        written.write_text(text.replace("<title>Viser</title>", f"<title>{escape(view.title)}</title>"), "utf-8")
+        written.write_text(text, "utf-8")
     return target
 
 

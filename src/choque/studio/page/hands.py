@@ -62,7 +62,7 @@ class Hands:
         page, now = self._view.page, _settings(self._view.run.world.bodies)
         page.text("**Drag a body to throw it.** Drag beside the bodies to turn the camera.")
         page.button("Shoot a ball (B)", self.shoot, is_main=True, hint="From the camera to what it looks at.")
-        self._sliders = [page.slider("Gravity", 0.0, 25.0, 0.1, now[0], self.set_gravity)]
+        self._sliders = [page.slider("Gravity", 0.0, 25.0, 0.1, now[0], self.set_gravity, hint="Downward [unit/s²].")]
 
     def add_folder(self) -> None:
         """Add the other controls, in a folder, and the keys."""
@@ -70,7 +70,7 @@ class Hands:
         _, friction, restitution = _settings(run.world.bodies)
         with page.folder("Bodies"):
             self._check = page.checkbox("Drag bodies (H)", self.is_grabbing, self.set_grabbing)
-            page.slider("Speed of a ball", 1.0, 100.0, 1.0, self.speed, self._set_speed)
+            page.slider("Speed of a ball", 1.0, 100.0, 1.0, self.speed, self._set_speed, hint="When shot [unit/s].")
             page.choice("Shape", SHAPES, self.shape, self._set_shape, hint="Of a body that is added.")
             page.buttons("Bodies", ("Add", "Remove"), lambda word: self.add() if word == "Add" else self.remove())
             self._sliders += [

@@ -22,6 +22,7 @@ import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from html import escape
 from http import HTTPStatus
 from ipaddress import ip_address
 from pathlib import Path
@@ -170,12 +171,15 @@ ICON = (
 )
 """The mark of the studio: two balls, and what they share."""
 
-NOTICE = """<style>
-#webgl-unavailable, #webgl-software-rendering .mantine-Notification-description { display: none }
+QUIET = """<style>
+#webgl-software-rendering .mantine-Notification-description { display: none }
 #webgl-software-rendering { animation: choque-gone 1s 5s forwards; padding-block: 0.2em }
 #webgl-software-rendering .mantine-Notification-title { font-size: 0.8em; margin: 0 }
 @keyframes choque-gone { to { opacity: 0; visibility: hidden } }
-</style><script>
+</style>"""
+"""What makes the notice of viser about drawing in software one line that goes away by itself."""
+
+NOTICE = """<style>#webgl-unavailable { display: none }</style><script>
 addEventListener("DOMContentLoaded", () => {
   if (document.createElement("canvas").getContext("webgl2")) return;
   const notice = document.createElement("div");
@@ -294,10 +298,15 @@ def _page(packed: bool, script: str) -> bytes:
     import viser
 
     source = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
-    named = re.sub(r'href="data:image/svg\+xml[^"]*"', lambda _: f'href="{ICON}"', source, count=1)
-    before, head, rest = named.replace("<title>Viser</title>", "<title>Choque</title>").partition("<head>")
-    content = (before + head + NOTICE + script + rest).encode()
+    content = as_ours(source, "Choque", NOTICE + script).encode()
     return gzip.compress(content, 6) if packed else content
+
+
+def as_ours(source: str, title: str, head: str = "") -> str:
+    """Return a page of viser with a title, our icon and a quiet notice, and ``head`` before its own scripts."""
+    named = re.sub(r'href="data:image/svg\+xml[^"]*"', lambda _: f'href="{ICON}"', source, count=1)
+    before, tag, rest = named.replace("<title>Viser</title>", f"<title>{escape(title)}</title>").partition("<head>")
+    return before + tag + QUIET + head + rest
 
 
 def text_response(status: HTTPStatus, sentence: str, headers: dict[str, str] | None = None) -> Any:

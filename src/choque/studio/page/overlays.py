@@ -104,7 +104,7 @@ def _limited(lower: NDArray[np.float64], upper: NDArray[np.float64], level: NDAr
 
 
 def _lanes(lower: NDArray[np.floating], upper: NDArray[np.floating]) -> NDArray[np.int64]:
-    """Assign intervals, sorted by start, to at maximum 24 lanes so that those in a lane do not overlap if possible."""
+    """Assign intervals, sorted by start, to at most 24 lanes so that those in a lane do not overlap if possible."""
     ends = np.full(24, -np.inf)
     lanes = np.zeros(len(lower), np.int64)
     for row, (start, end) in enumerate(zip(lower.tolist(), upper.tolist(), strict=True)):
@@ -351,7 +351,7 @@ def _finite_boxes(findings: Findings) -> Boxes:
 def _nearest(
     findings: Findings, options: Options, maximum: int, among: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.intp], str]:
-    """Return the rows to draw, at maximum ``maximum``, and a note if there are more."""
+    """Return the rows to draw, at most ``maximum``, and a note if there are more."""
     bodies = findings.bodies
     rows = np.flatnonzero(findings.is_bounded & bodies.drawn if among is None else among)
     if len(rows) <= maximum:

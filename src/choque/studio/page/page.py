@@ -236,7 +236,7 @@ class Page:
         return self._input(self.gui.add_text(label, value, hint=hint), action)
 
     def text(self, markdown: str = "") -> Any:
-        """Add text in Markdown; ``content`` can be set."""
+        """Add text in Markdown, in which pages run HTML: words of files and users belong in `html`, escaped."""
         return self.gui.add_markdown(markdown)
 
     def html(self, content: str = "") -> Html:

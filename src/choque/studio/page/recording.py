@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from functools import partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,7 @@ class RecordingView(BodiesView):
     def seek_time(self, seconds: float) -> None:
         """Pause at this time; one beyond the end is the last frame."""
         self.replay.pause()
-        self.seek_to(min(round(seconds * self.replay.frames.frames_per_second), self.replay.last_frame))
+        self.seek_to(round(min(seconds * self.replay.frames.frames_per_second, self.replay.last_frame)))
         self._update_state()
 
     def set_speed(self, word: str) -> None:
@@ -213,7 +214,7 @@ class RecordingView(BodiesView):
                 )
             with page.folder("Verification"):
                 page.button("Verify", self.verify, hint="Simulate the run again and compare every frame.")
-                self._verdict_text = page.text()
+                self._verdict_text = page.html()
                 self._jump = page.button("Jump to the first difference", self.jump_to_difference, visible=False)
             page.picture_button()
             page.button("Back to the chooser", page.home)
@@ -283,7 +284,7 @@ class RecordingView(BodiesView):
     def _show_verdict(self, verdict: str) -> None:
         self.verdict = verdict
         if not self._closed:
-            self._verdict_text.content = verdict
+            self._verdict_text.content = escape(verdict)
 
 
 def jumps(frames: Frames) -> dict[int, int]:

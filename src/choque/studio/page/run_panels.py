@@ -254,7 +254,9 @@ class EventLog:
     """
 
     def __init__(self) -> None:
-        self.clear()
+        self._pairs: Pairs = no_pairs()
+        self.latest: deque[ContactEvent] = deque(maxlen=KEPT_EVENTS)
+        self._totals = [(-1, 0, 0)]  # frames, and how many contacts began and ended until then
 
     @property
     def began_count(self) -> int:
@@ -293,9 +295,9 @@ class EventLog:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._pairs: Pairs = no_pairs()
-        self.latest: deque[ContactEvent] = deque(maxlen=KEPT_EVENTS)
-        self._totals = [(-1, 0, 0)]  # frames, and how many contacts began and ended until then
+        self._pairs = no_pairs()
+        self.latest.clear()
+        del self._totals[1:]
 
     def html(self) -> str:
         """Return a table of the latest events, the newest first."""

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Self
 
 from choque.errors import ChoqueError, InvalidInput, require
-from choque.studio.page.http import HOST, Gate, Link, answered_first, answering, free_port
+from choque.studio.page.http import HOST, Gate, Link, answered_first, answering, as_ours, free_port
 from choque.studio.page.links import LINK_PATH, Links, script
 from choque.studio.page.page import Page
 from choque.studio.page.view import View
@@ -235,8 +235,7 @@ class Studio:
         """Return one self-contained page, as HTML, of what is shown now; not from the thread of the studio."""
 
         def draw() -> str:
-            text: str = self.server.get_scene_serializer().as_html(dark_mode=True)
-            return text
+            return as_ours(self.server.get_scene_serializer().as_html(dark_mode=True), "Choque")
 
         found: str = self.ask(draw)
         return found

@@ -162,6 +162,10 @@ class BodiesView(View):
         if self.has_timeline:
             self.page.fit_panels(client.camera.image_width)
 
+    def be_still(self) -> None:
+        """Place the camera for a page without panels: no timeline covers the scene."""
+        self.cameras = Cameras(self.page.server, self._camera, self.cast(), self.poses())
+
     # Drawing
 
     def present(self) -> None:

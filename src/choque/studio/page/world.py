@@ -87,6 +87,7 @@ class WorldView(BodiesView):
         self._thing, self._options = thing, options
         self.title = thing.name if isinstance(thing, BodyScene) else "A world"
         self._cast: tuple[Any, BodyTable] | None = None
+        self._touched: list[Contacts] = []
         self._findings: tuple[Any, Findings] | None = None
         self._detection: tuple[Settings, Detection] | None = None
         self._version = 0
@@ -100,7 +101,7 @@ class WorldView(BodiesView):
         self.events, self.second = EventLog(), SecondMethod()
         self._due = self._drawn = self._picture_due = self._updated = 0.0
         self._pace = 1.0
-        self._touched: list[Contacts] = []
+        self._touched = []
         self._sent: tuple[NDArray[Any], int] = np.empty((0, 3)), 0  # positions and sleepers of the latest picture
         self._is_warm = False
         self.seconds = {name: Recent() for name in ("step", "send", "picture")}
@@ -162,6 +163,7 @@ class WorldView(BodiesView):
         if self._cast is None or self._cast[0] is not bodies.ids:
             self._cast = bodies.ids, BodyTable.of(bodies)
             self._version += 1  # bodies came or went; a program may have changed the world beside the page
+            self._touched = []  # rows of the bodies before
         return self._cast[1]
 
     def poses(self) -> Poses:
@@ -285,8 +287,11 @@ class WorldView(BodiesView):
         self.is_stale = True
 
     def set_last_frame(self, frame: float) -> None:
-        """Stop at this frame; 0 for never. A run counts pictures from 1."""
-        self.run.stop_at = int(frame) + 1 if frame else None
+        """Stop at this frame of the world; 0 for never. A run counts pictures from its first frame, which is 1."""
+        first = self.run.first_frame
+        if frame and frame < first:
+            raise InvalidInput(f"The last frame is {frame:g}; this run begins at frame {first}. Give 0 for no end.")
+        self.run.stop_at = int(frame) - first + 1 if frame else None
 
     def set_speed(self, word: str) -> None:
         """Set the seconds of the world per second."""
@@ -350,7 +355,7 @@ class WorldView(BodiesView):
 
     @property
     def _last_frame(self) -> int | None:
-        return None if self.run.stop_at is None else self.run.stop_at - 1
+        return None if self.run.stop_at is None else self.run.first_frame + self.run.stop_at - 1
 
     def _refuse_finished(self) -> None:
         if self.run.finished:

@@ -234,7 +234,8 @@ class VolumeView(View):
 
     def _build_common(self, page: Page) -> None:
         first, second = self.pair.parts
-        page.text(f"**{first.source.name}** is fixed; drag and turn **{second.source.name}** by its handles.")
+        one, two = escape(first.source.name), escape(second.source.name)
+        page.html(f"<b>{one}</b> is fixed; drag and turn <b>{two}</b> by its handles.")
         self._fineness = page.number(
             "Voxels per unit",
             self._per_unit(),

@@ -153,7 +153,8 @@ def _check(name: str, value: Any) -> None:
         if value not in CHOICES[name]:
             raise UnknownName(f"{name} of a configuration", str(value), CHOICES[name])
     elif name == "cells":
-        if len(value) != 3 or not all(isinstance(count, int) and 1 <= count <= 1024 for count in value):
+        counts = value if isinstance(value, tuple | list) else ()
+        if len(counts) != 3 or not all(isinstance(count, int) and 1 <= count <= 1024 for count in counts):
             raise InvalidInput(f"cells is {value}; it must be three whole numbers from 1 to 1024, such as 4x4x4.")
     else:
         least, greatest = LIMITS[name]

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from choque._core import check
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import UnknownName
 from choque.theses.kinetic import shapes
 from choque.theses.kinetic.model import Model
 
 DIRECT_CASES = (("square", "hexagon"), ("triangle", "square"), ("star-4", "star-6"), ("arrow-head", "rectangle"))
 RANDOM_SHAPES = ("triangle", "square", "pentagon", "hexagon", "star-4", "star-5", "star-6", "boomerang")
+
+MAX_OBJECTS = 1_000_000
+"""Maximum number of objects of a scene."""
 
 
 def direct_pair(*, case: int = 0) -> Model:
@@ -24,8 +27,7 @@ def direct_pair(*, case: int = 0) -> Model:
     Cases 0 to 3: square and hexagon; triangle and square, whose outlines do not meet; two stars, whose do; arrow head
     and rectangle.
     """
-    if not isinstance(case, int) or case not in range(len(DIRECT_CASES)):
-        raise InvalidInput(f"case is {case!r}; it must be from 0 to {len(DIRECT_CASES) - 1}.")
+    check.whole_number(case, "case", 0, len(DIRECT_CASES) - 1)
     places = (
         (((0.0, 0.0), 0.0, 8.0), ((2.0, 1.0), 0.0, 8.0)),
         (((0.0, 0.0), 0.0, 8.0), ((2.2, 2.2), math.pi / 4, 4.0)),
@@ -41,7 +43,7 @@ def direct_pair(*, case: int = 0) -> Model:
 
 def concentric(*, count: int = 8) -> Model:
     """Concentric rhombi that move left and right in turn; 1 s at 10 frames a second."""
-    check.whole_number(count, "count", 0)
+    check.whole_number(count, "count", 0, MAX_OBJECTS)
     rhombus = shapes.regular(4)
     polygons = tuple(rhombus * (row + 1.0) for row in range(count))
     velocity = np.array([[(-1.0) ** row * (row + 1.0) * 2.0, 0.0] for row in range(count)]).reshape(-1, 2)
@@ -50,7 +52,7 @@ def concentric(*, count: int = 8) -> Model:
 
 def evenly_spread(*, side: int = 10, seed: int = 0) -> Model:
     """Equal triangles on a grid that move slowly for 1 s; nothing ever meets."""
-    check.whole_number(side, "side", 1)
+    check.whole_number(side, "side", 1, math.isqrt(MAX_OBJECTS))
     random = np.random.default_rng(check.whole_number(seed, "seed", 0))
     spacing = 20.0 / side
     triangle = shapes.placed(shapes.regular(3), size=(spacing * 0.25) ** 2)
@@ -86,7 +88,7 @@ def random_objects(
     ``speed`` is ``"side"`` (0.3 to 3.5 times the smaller side of the box, a second) or ``"radius"`` (0.5 to 3.5 radii).
     Objects may overlap at the start.
     """
-    check.whole_number(n, "n", 0)
+    check.whole_number(n, "n", 0, MAX_OBJECTS)
     check.positive(occupancy, "occupancy")
     check.positive(frame, "frame")
     if speed not in ("side", "radius"):
