@@ -168,7 +168,7 @@ def _at_once(lower: Floats, upper: Floats, closed: bool, threads: int | None) ->
 
 def explain(
     lower: ArrayLike,
-    upper: ArrayLike,
+    upper: ArrayLike | None = None,
     b_lower: ArrayLike | None = None,
     b_upper: ArrayLike | None = None,
     *,
@@ -177,19 +177,22 @@ def explain(
 ) -> Choice:
     """Return which method ``"auto"`` takes for these boxes, and why; for `choque.join` if a second set is given.
 
+    A table, or another single thing that holds boxes, may be given in place of both corners, as in `pairs`.
+
     Examples
     --------
     >>> import choque
     >>> print(choque.explain([[0, 0], [1, 1]], [[2, 2], [3, 3]]))
     brute: 2 boxes are few enough to test all pairs
     """
+    from choque._core.tables import box_corners
     from choque.broad.auto import Choice
 
+    boxes = Boxes(*box_corners(lower, None, "boxes")) if upper is None else Boxes(lower, upper)
     if b_lower is not None and b_upper is not None:
         from choque.broad.join import Task, choose
 
-        return choose(Task(Boxes(lower, upper), Boxes(b_lower, b_upper), closed, threads, None))
-    boxes = Boxes(lower, upper)
+        return choose(Task(boxes, Boxes(b_lower, b_upper), closed, threads, None))
     index, shared = find("auto").with_options({"closed": closed, "threads": threads})
     auto = cast("Auto", index.over_bounds(boxes, **shared)).choice
     if auto.method == "grid" or len(boxes) <= MAX_LISTED or _at_once(boxes.lower, boxes.upper, closed, threads) is None:

@@ -244,7 +244,9 @@ def test_a_run_that_does_not_repeat_is_exit_code_1(command: Command, monkeypatch
     ("arguments", "words"),
     [
         ([], "Give a scene"),
-        (["run-away"], "no built-in scene"),
+        (["run-away"], "no scene of bodies"),
+        (["uniform:1000"], "uniform is a scene of boxes, for 'choque bake'"),
+        (["pile:" + 300 * "1"], "it must be a whole number from 0"),
         (["nothing.xml"], "There is no file"),
         (["mixed-box:many"], "mixed-box:1000"),
         (["bounce", "--frames", "0"], "at least 1"),
