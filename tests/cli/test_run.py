@@ -56,6 +56,10 @@ def test_a_run_says_what_happened(command: Command) -> None:
     assert 100 < found["timed_steps"] <= found["steps"] == 120
 
 
+def test_an_energy_that_rounding_alone_changes_is_unchanged(command: Command) -> None:
+    assert "together: unchanged." in command.succeeds("run", "pile:10", "--frames", 2), "bodies in free fall"
+
+
 def test_the_cost_model_is_printed_on_request(command: Command) -> None:
     assert "T = C + bB + oO" not in command.succeeds("run", "bowling", "--frames", 2)
     assert "T = C + bB + oO" in command.succeeds("run", "bowling", "--frames", 2, "--cost")
