@@ -165,7 +165,7 @@ def write(path: str | os.PathLike[str], scene: Scene) -> None:
         write_frames(path, scene.frames(), frame_count=scene.frame_count, name=scene.name)
         return
     if not isinstance(scene, BodyScene):
-        raise InvalidInput(f"A {type(scene).__name__} was given as a scene; give the path first, and then the scene.")
+        raise InvalidInput(f"The scene is of type {type(scene).__name__}; give the path first, and then the scene.")
     suffix = lower_suffix(path)
     form = FORMATS.find(suffix.removeprefix(".")) if suffix.removeprefix(".") in FORMATS else None
     if form is None or form.write is None:
