@@ -187,19 +187,16 @@ def explain(
     >>> print(choque.explain([[0, 0], [1, 1]], [[2, 2], [3, 3]]))
     brute: 2 boxes are few enough to test all pairs
     """
+    from choque._core.tables import box_corners
     from choque.broad.auto import Choice
 
-    if upper is None:
-        from choque._core.tables import box_corners
-
-        lower, upper = box_corners(lower, None, "boxes")
     if (b_lower is None) != (b_upper is None):
         raise InvalidInput("One corner of the boxes of b was given; give b_lower and b_upper, or neither of them.")
+    boxes = Boxes(*box_corners(lower, None, "boxes")) if upper is None else Boxes(lower, upper)
     if b_lower is not None and b_upper is not None:
         from choque.broad.join import Task, choose
 
-        return choose(Task(Boxes(lower, upper), Boxes(b_lower, b_upper), closed, threads, None))
-    boxes = Boxes(lower, upper)
+        return choose(Task(boxes, Boxes(b_lower, b_upper), closed, threads, None))
     index, shared = find("auto").with_options({"closed": closed, "threads": threads})
     auto = cast("Auto", index.over_bounds(boxes, **shared)).choice
     if auto.method == "grid" or len(boxes) <= MAX_LISTED or _at_once(boxes.lower, boxes.upper, closed, threads) is None:

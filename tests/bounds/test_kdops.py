@@ -163,7 +163,7 @@ def test_bad_slabs_are_named() -> None:
         KDops(18, [[0, 0, 0]], [[1, 1, 1]])
     with pytest.raises(InvalidInput, match="Row 1 has lower > upper"):
         KDops(4, [[0, 0], [0, 2]], [[1, 1], [1, 1]])
-    with pytest.raises(InvalidInput, match="A 8-DOP is for 2D"):
+    with pytest.raises(InvalidInput, match="k is 8, which is for 2D"):
         KDops.fit(np.zeros((1, 1, 3)), k=8)
     with pytest.raises(InvalidInput, match="18-DOPs in 3D and 26-DOPs in 3D do not go together"):
         KDops.fit(np.zeros((1, 1, 3)), k=18).join(KDops.fit(np.zeros((1, 1, 3)), k=26))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,16 @@ def test_usual_names_of_columns_are_known(scheme: tuple[str, ...]) -> None:
     solid = random_boxes(np.random.default_rng(1), 40, 3)
     shuffled = dict(reversed(list(zip(scheme, solid.T.copy(), strict=True))))
     assert choque.pairs(shuffled).tolist() == choque.pairs(solid[:, :3], solid[:, 3:]).tolist()
+
+
+def test_columns_as_pandas_users_write_them_are_known() -> None:
+    assert choque.pairs(as_dict(["min_x", "min_y", "max_x", "max_y"])).tolist() == WANTED
+
+
+def test_one_thing_is_explained_as_its_corners_are() -> None:
+    corners = choque.explain(BOXES[:, :2], BOXES[:, 2:])
+    for given in (as_dict(), BOXES, choque.bounds.Boxes(BOXES[:, :2], BOXES[:, 2:])):
+        assert choque.explain(given) == corners
 
 
 def test_columns_of_any_name_can_be_named() -> None:
@@ -263,6 +274,8 @@ def test_torch_itself() -> None:
         ({"x1": [0.0], "y1": [0.0], "x2": [np.nan], "y2": [1.0]}, "Row 0 is not a number"),
         (np.zeros((3, 5)), r"boxes has the shape \(3, 5\); boxes in one array are"),
         (None, "boxes has the element type object"),
+        ("boxes.csv", "boxes is 'boxes.csv'; if it is a file, read it first, by choque.files.read_boxes"),
+        (Path("boxes.csv"), "boxes is 'boxes.csv'; if it is a file"),
     ],
 )
 def test_bad_tables_are_refused_with_a_sentence(table: Any, words: str) -> None:

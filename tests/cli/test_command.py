@@ -82,6 +82,11 @@ def test_version(command: Command) -> None:
     assert command.succeeds("--version") == f"choque {choque.__version__}\n"
 
 
+@pytest.mark.parametrize("words", [(), ("pairs",), ("lab",), ("lab", "run")])
+def test_the_short_option_prints_help(command: Command, words: tuple[str, ...]) -> None:
+    assert command.succeeds(*words, "-h") == command.succeeds(*words, "--help")
+
+
 def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys; from choque.cli import main; main(['--help']);"

@@ -13,6 +13,7 @@ def test_a_configuration_is_written_run_and_logged(command: Command, tmp_path: P
     """F-004-29, F-004-30, F-004-37."""
     path, log = tmp_path / "run.txt", tmp_path / "steps.csv"
     command.succeeds("interest", "config", path)
+    assert "exists and is kept" in command.fails("interest", "config", path), "it may have been edited"
     path.write_text(path.read_text().replace("steps = 500", "steps = 12").replace("method = AoIP", "method = FB"))
     printed = command.succeeds("interest", "run", "--config", path, "--log", log)
     assert "100 bodies, dense at the start, followed for 12 steps by the method FB." in printed

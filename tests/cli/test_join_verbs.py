@@ -72,6 +72,21 @@ def test_suppress_keeps_images_apart(command: Command, results: Path, tmp_path: 
     assert record["merged"] == {"1": [0], "2": []}
 
 
+def test_classes_and_images_that_a_file_does_not_name_are_not_passed_over(command: Command, tmp_path: Path) -> None:
+    rows = ["0,0,9,9,0.5,a.jpg,cat", "0,0,9,9,0.6,b.jpg,dog", "0,0,9,9,0.7,b.jpg,cat"]
+    names = ("x1,y1,x2,y2,score", "filename", "class_name")
+    for images, classes, kept in ((1, 1, 3), (1, 0, 2), (0, 1, 2), (0, 0, 1)):
+        header = ",".join((names[0], names[1] if images else "source", names[2] if classes else "what"))
+        (tmp_path / "a.csv").write_text("\n".join((header, *rows)))
+        text = command.succeeds("suppress", tmp_path / "a.csv")
+        assert f"kept   {kept}" in text
+        assert ("3 of 2 images from" in text, "those of one image" in text) == (bool(images), not images)
+        assert ("all kinds suppress each other; name their column with --group" in text) == (not classes)
+    (tmp_path / "b.csv").write_text((tmp_path / "a.csv").read_text().replace("source", "image"))
+    text = command.succeeds("join", tmp_path / "a.csv", tmp_path / "b.csv")
+    assert f"named in {tmp_path / 'b.csv'} and not in {tmp_path / 'a.csv'}, so boxes of all images" in text
+
+
 def test_suppress_writes_the_kept_rows_of_a_table(command: Command, tmp_path: Path) -> None:
     rows = ["xmin,ymin,xmax,ymax,score,label", '0,0,9,9,0.5,"a, b"', "0,0,9,8,0.9,c # best", "", "50,0,59,9,0.7,c"]
     (tmp_path / "a.csv").write_text("\n".join(rows))

@@ -156,7 +156,8 @@ def test_invalid_boxes_leave_no_file(command: Command, tmp_path: Path, word: str
         (["--option", "groups=some"], "groups"),
         (["--threads", "0"], "threads"),
         (["--frame", "1"], "frame"),
-        (["--output", "pairs.txt"], "'.txt'"),
+        (["--output", "pairs.txt"], "pairs.txt; pairs are written to .csv, .npy, .parquet"),
+        (["--output", "pairs"], "--output is pairs; pairs are written to .csv"),
         (["--output", "no/such/folder/pairs.npy"], "no/such/folder"),
     ],
 )

@@ -56,6 +56,10 @@ def test_a_run_says_what_happened(command: Command) -> None:
     assert 100 < found["timed_steps"] <= found["steps"] == 120
 
 
+def test_an_energy_that_rounding_alone_changes_is_unchanged(command: Command) -> None:
+    assert "together: unchanged." in command.succeeds("run", "pile:10", "--frames", 2), "bodies in free fall"
+
+
 def test_the_cost_model_is_printed_on_request(command: Command) -> None:
     assert "T = C + bB + oO" not in command.succeeds("run", "bowling", "--frames", 2)
     assert "T = C + bB + oO" in command.succeeds("run", "bowling", "--frames", 2, "--cost")
@@ -244,7 +248,9 @@ def test_a_run_that_does_not_repeat_is_exit_code_1(command: Command, monkeypatch
     ("arguments", "words"),
     [
         ([], "Give a scene"),
-        (["run-away"], "no built-in scene"),
+        (["run-away"], "no scene of bodies"),
+        (["uniform:1000"], "uniform is a scene of boxes, for 'choque bake'"),
+        (["pile:" + 300 * "1"], "it must be a whole number from 0"),
         (["nothing.xml"], "There is no file"),
         (["mixed-box:many"], "mixed-box:1000"),
         (["bounce", "--frames", "0"], "at least 1"),

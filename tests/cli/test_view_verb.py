@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
+from choque._core.progress import Line
+
 if TYPE_CHECKING:
     from conftest import Command
 
@@ -68,6 +70,9 @@ def test_a_thing_is_found_with_its_study_and_options(
     def find(things: list[str], *, study: str | None, parameters: dict[str, Any]) -> Any:
         return things, study, parameters
 
+    told: list[str] = []
+    monkeypatch.setattr(Line, "listeners", [told.append])
     monkeypatch.setattr("choque.studio.page.entries.find_view", find)
     command.succeeds("view", "gas:20", "--study", "bodies", "--option", "seed=3", "--no-browser")
+    assert told == ["Opening gas:20 …", ""], "what is read may be large"
     assert Served.made[0].shown == [(["gas:20"], "bodies", {"seed": 3})]

@@ -107,5 +107,5 @@ def test_bad_updates_are_one_sentence() -> None:
     kept = Skinned(boxes, displacement=0.1, frames=2)
     with pytest.raises(InvalidInput, match="2 volumes in 2D for 1 bodies"):
         kept.update(Boxes([[0, 0], [1, 1]], [[1, 1], [2, 2]]))
-    with pytest.raises(InvalidInput, match="was given as bounds"):
+    with pytest.raises(InvalidInput, match="The bounds are of type list"):
         kept.update([[0, 0]])  # type: ignore[arg-type]

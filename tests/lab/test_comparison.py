@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import choque
-from choque.errors import ChoqueError
+from choque.errors import ChoqueError, InvalidInput
 from choque.lab import box_trial, run, studies
 from choque.lab.box_trial import BoxInstance, oracle
 from choque.lab.candidate import find_candidate
@@ -41,6 +41,8 @@ def test_it_is_measured_checked_judged_and_drawn(tmp_path: Path) -> None:
     assert moving.values("frame") == pytest.approx(expected)
     assert all(value > 0 for value in result.cells.values("tests"))
     assert (tmp_path / "run" / "report.html").exists()
+    with pytest.raises(InvalidInput, match="The method 'grid' was not measured in this run, which has auto, brute"):
+        result.power("grid")
 
 
 def test_the_design_covers_all_methods_but_those_of_a_thesis() -> None:

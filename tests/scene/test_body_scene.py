@@ -193,7 +193,7 @@ def test_kinds_of_scenes_are_distinguished(tmp_path: Path) -> None:
         scene.find_bodies(tmp_path / "a.npy")
     with pytest.raises(UnreadableFile, match="holds bodies, not boxes"):
         scene.files.read_boxes("bowling")
-    with pytest.raises(UnreadableFile, match=r"no built-in scene of that name\. Did you mean 'bowling'"):
+    with pytest.raises(UnreadableFile, match=r"no scene of bodies of that name\. Did you mean 'bowling'"):
         scene.read("bowlin")
     assert scene.read("mixed-box").name == "mixed-box"
     with pytest.raises(UnreadableFile, match=r"The nearest of \d+ are .*; 'choque scenes' lists all"):

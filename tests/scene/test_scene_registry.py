@@ -70,7 +70,9 @@ def test_a_generator_of_ones_own() -> None:
 def test_unknown_names_are_answered_with_a_suggestion() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'uniform'"):
         scene.generate("unifrom", 10)
-    with pytest.raises(UnknownName, match="no scene called"):
+    with pytest.raises(UnknownName, match="no scene of boxes called 'pile'"):
+        scene.generate("pile", 10)
+    with pytest.raises(UnknownName, match="no scene of boxes called"):
         scene.parameters(7)  # type: ignore[arg-type]
 
 

@@ -397,7 +397,7 @@ def test_invalid_films_are_refused(
 @pytest.mark.parametrize("draw", [make_film, draw_frame])
 def test_drawing_something_else_than_a_recording_is_refused(draw: Callable[..., object], tmp_path: Path) -> None:
     path = tmp_path / ("a.mp4" if draw is make_film else "a.png")
-    with pytest.raises(InvalidInput, match="A str was given to draw; give a recording"):
+    with pytest.raises(InvalidInput, match="What to draw is of type str; give a recording"):
         draw(path, "recording.choque")
 
 

@@ -178,7 +178,7 @@ class TestOffScreen:
         (["implant.stl"], PictureRequest(), "There is no file implant"),
         (["two-spheres"], PictureRequest(parameters={"threshold": 3}), "neither file is a scan"),
         (["bowling"], PictureRequest(parameters={"n": 3}), "not a generator"),
-        (["no-such-scene"], PictureRequest(), "no built-in scene"),
+        (["no-such-scene"], PictureRequest(), "no scene of bodies"),
         (["missing.npy"], PictureRequest(), "missing.npy"),
         (["two-spheres"], PictureRequest(look=Look(size=(0, 0))), "16 to 8192 pixels"),
         (["bowling"], PictureRequest(time=2.0), "time was given, which applies to a scene of moving polygons"),

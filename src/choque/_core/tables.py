@@ -9,6 +9,7 @@ back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ SCHEMES = (
     ("xmin", "ymin", "zmin", "xmax", "ymax", "zmax"),
     ("x_min", "y_min", "z_min", "x_max", "y_max", "z_max"),
     ("minx", "miny", "minz", "maxx", "maxy", "maxz"),
+    ("min_x", "min_y", "min_z", "max_x", "max_y", "max_z"),
     ("left", "top", "front", "right", "bottom", "back"),
 )
 """Names of the columns of boxes, the lower corner first; those of z are left out in 2D."""
@@ -49,6 +51,8 @@ def box_corners(given: Any, columns: Sequence[str] | None, name: str) -> tuple[A
     """
     if hasattr(given, "lower") and hasattr(given, "upper") and hasattr(given, "dimension"):
         return given.lower, given.upper
+    if isinstance(given, str | Path):
+        raise InvalidInput(f"{name} is {str(given)!r}; if it is a file, read it first, by choque.files.read_boxes.")
     given = opened(given)
     if hasattr(given, "total_bounds") and columns is None:  # of GeoPandas: the boxes around its geometries
         given = given.bounds
@@ -98,9 +102,7 @@ def column_names(table: Any) -> list[str]:
     if isinstance(table, Mapping):  # a dict, a dataset of xarray
         return [str(key) for key in table]
     names = getattr(table, "column_names", None)  # of pyarrow, where ``columns`` are the columns themselves
-    if names is None:
-        names = table.columns
-    return [str(each) for each in names]
+    return [str(each) for each in (table.columns if names is None else names)]
 
 
 def box_columns(present: Sequence[str], columns: Sequence[str] | None, name: str) -> list[str]:

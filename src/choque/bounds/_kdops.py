@@ -157,7 +157,7 @@ def _directions_in(dimension: int, k: int | None) -> F64:
     along = directions(chosen)
     if along.shape[1] != dimension:
         raise InvalidInput(
-            f"A {chosen}-DOP is for {along.shape[1]}D; the points or boxes are in {dimension}D. Choose another k."
+            f"k is {chosen}, which is for {along.shape[1]}D; the points or boxes are in {dimension}D. Choose another k."
         )
     return along.astype(np.float64)
 

@@ -66,7 +66,7 @@ class BroadPhase:
         check_bounds(bounds)
         if not isinstance(index, Index):
             raise InvalidInput(
-                f"A {type(index).__name__} was given as the index of a BroadPhase; it must be a choque.broad.Index. "
+                f"The index of a BroadPhase is of type {type(index).__name__}; it must be a choque.broad.Index. "
                 "choque.broad.create(name, bounds) takes the name of a method."
             )
         self.counters = Counters()
@@ -437,5 +437,5 @@ def check_bounds(bounds: object) -> None:
     """Raise `InvalidInput` unless ``bounds`` are bounding volumes."""
     if not isinstance(bounds, Bounds):
         raise InvalidInput(
-            f"A {type(bounds).__name__} was given as bounds; give choque.bounds.Boxes(lower, upper), for example."
+            f"The bounds are of type {type(bounds).__name__}; give choque.bounds.Boxes(lower, upper), for example."
         )

@@ -171,7 +171,13 @@ def _arguments(command: TyperCommand) -> list[Any]:
 def build() -> typer.Typer:
     """Return the command with all its verbs."""
     # Plain help: the one of rich takes longer to load than everything else.
-    app = typer.Typer(name="choque", cls=Grouped, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app = typer.Typer(
+        name="choque",
+        cls=Grouped,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},  # of all verbs
+    )
     app.callback(help=_help(choque))(choque)
     for verb in (verb for verbs in GROUPS.values() for verb in verbs):
         if verb in FAMILIES:

@@ -75,11 +75,16 @@ def config(
 ) -> None:
     """Write a configuration with every key at its default, for editing.
 
+    A file that exists is kept: it may have been edited.
+
     Try:
       choque interest config run.txt
     """
+    from choque.errors import InvalidInput
     from choque.theses.interest.config import InterestConfig, write_config
 
+    if output.exists():
+        raise InvalidInput(f"The file {output} exists and is kept; give another name, or remove it first.")
     defaults = InterestConfig()
     write_config(output, defaults)
     if as_json:

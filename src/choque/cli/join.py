@@ -96,6 +96,9 @@ def join(
         print_json(record if values is None else record | {"values": values})
     else:
         _summarise((a, b), (len(one), len(two)), pairs, values, seconds, output)
+        if (one.images is None) != (two.images is None) and not all_together:
+            named, other = (a, b) if two.images is None else (b, a)
+            typer.echo(f"{'images':<8}named in {named} and not in {other}, so boxes of all images were paired")
 
 
 def _by_image(one: Detections, two: Detections) -> tuple[Any, Any, Any, Any]:

@@ -94,7 +94,7 @@ def collide(
     as_json: AsJson = False,
     threads: Threads = None,
 ) -> None:
-    """Say for each pose of the mesh OTHER whether it collides with FILE.
+    """Say in which poses the mesh OTHER collides with FILE.
 
     Closed meshes and the voxels of scans are solids; touching counts. Without --poses both are where their files put
     them.

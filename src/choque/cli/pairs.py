@@ -177,11 +177,12 @@ def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, 
 
 def check_format(output: Path) -> None:
     """Refuse a format that is unknown, or that a missing library writes, before any work is done."""
-    from choque._core import check
+    from choque.errors import InvalidInput
     from choque.files.atomic import check_output
     from choque.files.boxes import TABLES
 
-    check.choice(output.suffix.lower(), "format for pairs", TABLES)
+    if output.suffix.lower() not in TABLES:
+        raise InvalidInput(f"--output is {output}; pairs are written to {', '.join(sorted(TABLES))}.")
     check_output(output)
 
 

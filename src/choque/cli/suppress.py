@@ -92,7 +92,7 @@ def suppress(
         record |= {"kept": kept} if output is None else {"output": str(output)}
         print_json(record if lists is None else record | {"merged": lists})
     else:
-        _summarise(file, found, kept, seconds, output)
+        _summarise(file, found, kept, seconds, output, by_class=not all_together)
 
 
 def _check_output(file: Path, output: Path) -> None:
@@ -118,13 +118,22 @@ def _write(file: Path, output: Path, kept: Any) -> None:
         np.save(handle, kept, allow_pickle=False)
 
 
-def _summarise(file: Path, found: Detections, kept: Any, seconds: float, output: Path | None) -> None:
+def _summarise(
+    file: Path, found: Detections, kept: Any, seconds: float, output: Path | None, *, by_class: bool
+) -> None:
     import numpy as np
 
+    from choque.cli._terminal import counted
     from choque.lab.table import duration
 
-    typer.echo(f"boxes  {len(found):,} from {file}")
+    images = "" if found.images is None else f" of {counted(len(np.unique(found.images)), 'image')}"
+    typer.echo(f"boxes  {len(found):,}{images} from {file}")
     typer.echo(f"kept   {len(kept):,} in {duration(seconds)}")
+    if by_class and found.images is None:
+        typer.echo("images none are named, so all boxes are taken as those of one image")
+    if by_class and not found.labels.astype(bool).any() and len(found):
+        hint = "" if file.suffix.lower() == ".json" else "; name their column with --group"
+        typer.echo(f"class  none is named, so boxes of all kinds suppress each other{hint}")
     if output is not None:
         typer.echo(f"written {output}")
     names, counts = np.unique(found.labels, return_counts=True)

@@ -43,6 +43,7 @@ def view(
       choque view part.stl
       choque view output/bowling--2024-05-01--12-00-00
     """
+    from choque._core.progress import shown
     from choque.cli._options import read_settings
     from choque.errors import UnreadableFile
     from choque.scene import names
@@ -55,15 +56,16 @@ def view(
             raise UnreadableFile(f"There is no file {word}.")
     # The server starts first: the modules that show bodies take longer to load than everything else.
     with Studio(host, port) as studio:
-        shown = None
+        opened = None
         if things or study is not None:
-            from choque.studio.page.entries import find_view
+            with shown(f"Opening {' '.join(things or [str(study)])} …"):
+                from choque.studio.page.entries import find_view
 
-            shown = find_view(things or [], study=study, parameters=given)
+                opened = find_view(things or [], study=study, parameters=given)
         typer.echo(f"The studio is at {studio.url}; Ctrl+C stops it.")
         if not is_loopback(host):
             typer.echo("Everyone with this address can see and control the page; keep its token to yourself.", err=True)
-        studio.open(shown)
+        studio.open(opened)
         if not no_browser:
             import webbrowser
 

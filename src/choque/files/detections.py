@@ -27,8 +27,8 @@ from choque.files.parquet_boxes import pyarrow
 from choque.files.source import check_suffix, lower_suffix, naming_damage, read_text
 
 SCORE_NAMES = ("score", "scores", "confidence", "conf", "probability")
-GROUP_NAMES = ("category_id", "class_id", "class", "label", "category", "name")
-IMAGE_NAMES = ("image_id", "image", "frame")
+GROUP_NAMES = ("category_id", "class_id", "class", "label", "category", "name", "class_name")
+IMAGE_NAMES = ("image_id", "image", "frame", "image_name", "file_name", "filename")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput
 from choque.lab.claims import Claim
 from choque.lab.fit import Fit, choose, fit_all, fit_power, relative
 from choque.lab.records import Records, Row
@@ -151,7 +151,8 @@ class Result:
     def _of(self, level: Any, where: dict[str, Any]) -> Records:
         known = self.samples.levels(self.study.compares)
         if level not in known:
-            raise UnknownName(self.study.compares, str(level), [str(each) for each in known])
+            what, has = self.study.compares, ", ".join(sorted(map(str, known)))
+            raise InvalidInput(f"The {what} {str(level)!r} was not measured in this run, which has {has}.")
         return self.right.where(**{self.study.compares: level}, **where)
 
     def _points(self, level: Any, metric: str, where: dict[str, Any]) -> tuple[Floats, list[list[Floats]]]:

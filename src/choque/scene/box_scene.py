@@ -25,7 +25,7 @@ class Motion(Protocol):
 Generator: TypeAlias = Callable[..., Motion]
 Registered = TypeVar("Registered", bound=Generator)
 
-GENERATORS: Generators[Generator] = Generators("scene", group="choque.box_scenes", listed_by="choque scenes")
+GENERATORS: Generators[Generator] = Generators("scene of boxes", group="choque.box_scenes", listed_by="choque scenes")
 """The generators by name: functions that packages name in entry points, or `generator` registers."""
 
 
@@ -59,9 +59,7 @@ class BoxScene:
 
     def moved(self, index: int) -> I64:
         """Return the rows of the boxes that differ between frame ``index`` and the frame before, ascending."""
-        if index == 0:
-            return np.empty(0, dtype=np.int64)
-        before, now = self.frame(index - 1), self.frame(index)
+        before, now = self.frame(max(index - 1, 0)), self.frame(index)
         return np.flatnonzero(((before[0] != now[0]) | (before[1] != now[1])).any(axis=1))
 
 

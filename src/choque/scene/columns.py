@@ -287,13 +287,12 @@ class Fault:
 
 def first_fault(bodies: BodyColumns) -> Fault | None:
     """Return the first invalid body; None if all are valid."""
-    found: Fault | None = None
-    for attribute, column, bad, allowed in _rules(bodies):
-        if bad.any():
-            row = int(np.argmax(bad))
-            if found is None or row < found.row:
-                found = Fault(row, KIND_WORDS[bodies.kind[row]], attribute, column[row], allowed)
-    return found
+    faults = [
+        Fault(row := int(np.argmax(bad)), KIND_WORDS[bodies.kind[row]], attribute, column[row], allowed)
+        for attribute, column, bad, allowed in _rules(bodies)
+        if bad.any()
+    ]
+    return min(faults, key=lambda fault: fault.row, default=None)
 
 
 def _rules(bodies: BodyColumns) -> Iterator[tuple[str, NDArray[Any], Bools, str]]:

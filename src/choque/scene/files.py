@@ -78,9 +78,8 @@ def names(sort: str = "boxes") -> list[str]:
 
 def parameters(name: str) -> dict[str, object]:
     """Return the parameters of the generator ``name``, of boxes or of bodies, with their defaults."""
-    if name in body_scene.GENERATORS:
-        return body_scene.GENERATORS.parameters(name)
-    return box_scene.GENERATORS.parameters(name)
+    generators = body_scene.GENERATORS if name in body_scene.GENERATORS else box_scene.GENERATORS
+    return generators.parameters(name)
 
 
 def describe(name: str) -> str:
@@ -130,7 +129,7 @@ def find_bodies(
 
 def is_generator(word: str) -> bool:
     """Tell whether a word is the name of a generator of bodies, with or without ``:n``, and not of a file."""
-    return str(word).partition(":")[0] in body_scene.GENERATORS and not Path(word).exists()
+    return str(word).partition(":")[0] in body_scene.GENERATORS and not _exists(Path(word))
 
 
 def read(path: str | os.PathLike[str]) -> Scene:
@@ -166,7 +165,7 @@ def write(path: str | os.PathLike[str], scene: Scene) -> None:
         write_frames(path, scene.frames(), frame_count=scene.frame_count, name=scene.name)
         return
     if not isinstance(scene, BodyScene):
-        raise InvalidInput(f"A {type(scene).__name__} was given as a scene; give the path first, and then the scene.")
+        raise InvalidInput(f"The scene is of type {type(scene).__name__}; give the path first, and then the scene.")
     suffix = lower_suffix(path)
     form = FORMATS.find(suffix.removeprefix(".")) if suffix.removeprefix(".") in FORMATS else None
     if form is None or form.write is None:
@@ -189,17 +188,17 @@ def _found(path: Path) -> Path:
         return files[name]
     if path.suffix:
         return path
-    raise UnreadableFile(f"There is no file {path}, and no built-in scene of that name. {_hint(path.name, files)}")
+    raise UnreadableFile(f"There is no file {path}, and no scene of bodies of that name. {_hint(path.name, files)}")
 
 
 def _hint(word: str, built_in: Iterable[str]) -> str:
     """Return the nearest names to a word that is neither a file nor a name; those of generators get a number."""
     name, colon, number = word.partition(":")
-    generators = body_scene.GENERATORS.names()
-    known = generators if colon else [*built_in, *generators]
-    return suggestion(
-        name, known, "choque scenes", lambda each: f"{each}:{number or 1000}" if each in generators else each
-    )
+    if name in box_scene.GENERATORS:
+        return f"{name} is a scene of boxes, for 'choque bake', 'choque bench' and 'choque view'."
+    numbered = {each: f"{each}:{number or 1000}" for each in body_scene.GENERATORS.names()}
+    known = [*([] if colon else built_in), *numbered]
+    return suggestion(name, known, "choque scenes", lambda each: numbered.get(each, each))
 
 
 def _exists(path: Path) -> bool:

@@ -192,7 +192,7 @@ def draw_frame(path: str | os.PathLike[str], frames: Frames, index: int = 0, *, 
 def _check_frames(frames: Frames) -> None:
     if not hasattr(frames, "frame_count"):
         raise InvalidInput(
-            f"A {type(frames).__name__} was given to draw; give a recording, such as choque.record.open(path)."
+            f"What to draw is of type {type(frames).__name__}; give a recording, such as choque.record.open(path)."
         )
 
 

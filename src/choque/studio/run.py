@@ -154,7 +154,7 @@ class Run:
             self.world = make_world()
         else:
             raise InvalidInput(
-                f"A {type(make_world).__name__} was given to run; give a world, or a function that makes one."
+                f"What to run is of type {type(make_world).__name__}; give a world, or a function that makes one."
             )
         self.dt = check.positive(dt, "dt")
         self.clock = clock

@@ -375,7 +375,7 @@ def _as_shapes(given: Shapes | Boxes | Spheres) -> Shapes:
         return Shapes.of_spheres(_coordinates(given.center, "center"), given.radius)
     if not isinstance(given, Shapes):
         raise InvalidInput(
-            f"A {type(given).__name__} was given as shapes; give choque.narrow.Shapes, or Boxes or Spheres of bounds."
+            f"The shapes are of type {type(given).__name__}; give choque.narrow.Shapes, or Boxes or Spheres of bounds."
         )
     shapes = given.checked()
     strange = np.flatnonzero(~np.isin(shapes.kind, (SPHERE, CAPSULE, CONVEX)))

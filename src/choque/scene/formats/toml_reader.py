@@ -226,10 +226,8 @@ def _positions(entry: TomlTable, kind: int) -> F64:
 def _sizes(entry: TomlTable, kind: int, count: int) -> F64:
     size = np.zeros((count, 3))
     for place, (key, default) in enumerate(SIZES[kind].items()):
-        if kind == BOX:
-            size[:] = entry.vectors(key, count) if key in entry else default
-        else:
-            size[:, place] = entry.values(key, count) if key in entry else default
+        column, read = (size, entry.vectors) if kind == BOX else (size[:, place], entry.values)
+        column[:] = read(key, count) if key in entry else default
     return size
 
 

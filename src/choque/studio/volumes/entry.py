@@ -70,7 +70,8 @@ def _find_pair(things: Sequence[str], given: dict[str, Any]) -> VolumePair:
     if len(things) != 2:
         raise InvalidInput(
             f"{len(things)} thing{' was' if len(things) == 1 else 's were'} given; the volume view shows two, such as "
-            f"scan.nii.gz implant.stl, or one of {', '.join(EXAMPLES)}."
+            f"scan.nii.gz implant.stl, or one of {', '.join(EXAMPLES)}. To see one scan, write its surface by "
+            "'choque volume mesh' and view that."
         )
     one, two = (open_source(thing, axes=axes, world=world) for thing in things)
     return VolumePair(one, two, voxels_per_unit=per_unit)

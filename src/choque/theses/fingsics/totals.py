@@ -13,6 +13,9 @@ import numpy as np
 
 from choque.world import StepReport, World
 
+ROUNDING = 1e-12
+"""A share of the energy below which a change is that of rounding."""
+
 WITHOUT_STRUCTURE = ("brute",)
 """Methods that only test bounds: their T is b B + o O."""
 
@@ -298,8 +301,9 @@ class Outcome:
         """Return a sentence on the change of energy."""
         before, after = self.energy
         if self.world.bodies.acceleration.any():  # the zero of potential energy is arbitrary, and so is any share
-            change = "lost" if after < before else "gained"
-            return f"Energy, kinetic and potential together: {abs(after - before):.6g} J {change}."
+            is_kept = math.isclose(after, before, rel_tol=ROUNDING, abs_tol=ROUNDING)
+            change = f"{abs(after - before):.6g} J {'lost' if after < before else 'gained'}"
+            return f"Energy, kinetic and potential together: {'unchanged' if is_kept else change}."
         share = (after - before) / abs(before) if before else math.nan
         drift = ""
         if math.isfinite(share):
