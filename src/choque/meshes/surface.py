@@ -9,6 +9,7 @@ normal and its extent along it, which separates surfaces that lie side by side.
 from __future__ import annotations
 
 from itertools import pairwise
+from math import frexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,34 @@ def make_surface(vertices: F64, faces: I32, thread_count: int, rows: U32 | None 
         root[:3], root[3:6] = np.fmin.reduce(highest[0], axis=1), np.fmax.reduce(highest[1], axis=1)
         root[11] = 2 * np.abs(root).max()
     return Surface(vertices, corners, tree.rows, lanes, slabs, tree.level_first, middle, root)
+
+
+def moderation(one: Surface, two: Surface, others: F64) -> float:
+    """Return the power of two by which both surfaces and ``others`` are scaled before distances are searched; mostly 1.
+
+    Squares of coordinates must be in the range of float32, which bounds of distances are held in.
+    """
+    parts: tuple[F64, ...] = (one.root, two.root, one.middle, two.middle, others)
+    if _LEAST < _magnitude(parts) < _MOST:
+        return 1.0
+    size = _magnitude((one.vertices, two.vertices, others))
+    return 1.0 if size == 0.0 or _LEAST < size < _MOST else 2.0 ** (50 - frexp(size)[1])
+
+
+_LEAST, _MOST = 2.0**-50, 2.0**56
+
+
+def _magnitude(parts: tuple[F64, ...]) -> float:
+    return max(float(np.abs(part).max(initial=0.0)) for part in parts)
+
+
+def resized(surface: Surface, factor: float, thread_count: int) -> Surface:
+    """Return the surface times ``factor``, with its triangles at the same places of the tree."""
+    if factor == 1.0:
+        return surface
+    faces = np.empty_like(surface.corners)
+    faces[surface.rows] = surface.corners
+    return make_surface(surface.vertices * factor, faces, thread_count, surface.rows)
 
 
 @kernel
