@@ -131,17 +131,13 @@ def _read_coco(file: Path) -> Detections:
     boxes = np.empty((len(entries), 4))
     for row, entry in enumerate(entries):
         box = entry.get("bbox") if isinstance(entry, dict) else None
-        if not isinstance(box, list) or len(box) != 4 or not all(check.is_number(part) for part in box):
+        is_given = isinstance(box, list) and len(box) == 4 and all(check.is_number(part) for part in box)
+        if not is_given or not (np.isfinite(box).all() and min(box[2:]) >= 0):
             raise UnreadableFile(
-                f"Entry {row} of {file} has no bbox of four numbers, which are x, y, width and height."
+                f"Entry {row} of {file} has no bbox of four numbers but {str(box)[:80]}: x, y, width and height must "
+                "be finite, and sizes must not be negative."
             )
         boxes[row] = box
-    if not (np.isfinite(boxes).all() and (boxes[:, 2:] >= 0).all()):
-        bad = int(np.argmax(~np.isfinite(boxes).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1)))
-        raise UnreadableFile(
-            f"Entry {bad} of {file} has the bbox {boxes[bad].tolist()}; its numbers must be finite, and sizes "
-            "must not be negative."
-        )
     scores, classes, images = (_coco_values(file, entries, key) for key in ("score", "category_id", "image_id"))
     if document == []:  # a detector that found nothing
         scores = []

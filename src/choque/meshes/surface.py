@@ -67,31 +67,23 @@ def make_surface(vertices: F64, faces: I32, thread_count: int, rows: U32 | None 
 
 
 def moderation(one: Surface, two: Surface, others: F64) -> float:
-    """Return the power of two by which both surfaces and ``others`` are scaled before distances are searched; mostly 1.
-
-    Squares of coordinates must be in the range of float32, which bounds of distances are held in.
-    """
-    parts: tuple[F64, ...] = (one.root, two.root, one.middle, two.middle, others)
-    if _LEAST < _magnitude(parts) < _MOST:
-        return 1.0
-    size = _magnitude((one.vertices, two.vertices, others))
-    return 1.0 if size == 0.0 or _LEAST < size < _MOST else 2.0 ** (50 - frexp(size)[1])
+    """Return the power of two, mostly 1, that brings all coordinates to where float32 holds their squares."""
+    small, large = 2.0**-50, 2.0**56
+    size = _greatest(one.root, two.root, one.middle, two.middle, others)
+    if not small < size < large:
+        size = _greatest(one.vertices, two.vertices, others)
+    return 1.0 if size == 0.0 or small < size < large else 2.0 ** (50 - frexp(size)[1])
 
 
-_LEAST, _MOST = 2.0**-50, 2.0**56
-
-
-def _magnitude(parts: tuple[F64, ...]) -> float:
+def _greatest(*parts: F64) -> float:
     return max(float(np.abs(part).max(initial=0.0)) for part in parts)
 
 
 def resized(surface: Surface, factor: float, thread_count: int) -> Surface:
     """Return the surface times ``factor``, with its triangles at the same places of the tree."""
-    if factor == 1.0:
-        return surface
     faces = np.empty_like(surface.corners)
     faces[surface.rows] = surface.corners
-    return make_surface(surface.vertices * factor, faces, thread_count, surface.rows)
+    return surface if factor == 1.0 else make_surface(surface.vertices * factor, faces, thread_count, surface.rows)
 
 
 @kernel
