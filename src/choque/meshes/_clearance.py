@@ -64,7 +64,7 @@ def clearance(a: Mesh, b: Mesh, *, pose: Any = None, bound: float = np.inf, thre
     points = np.array(b.vertices if pose is None else b.moved(pose).vertices)
     count, factor = _pool.resolve_count(threads, len(points)), moderation(one, two, points)
     reach = float(np.nextafter(check.number(bound, "bound", 0, infinite=True), np.inf)) * factor
-    limit = reach * reach
+    limit = min(reach, 1e154) ** 2
     found = np.full(len(points), np.inf)
     if len(points) and len(a):
         order, has_inside = _tree_order(two), a.is_closed

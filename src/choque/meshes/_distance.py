@@ -62,8 +62,7 @@ def least_distances(one: Surface, two: Surface, poses: RigidPoses, bound: float,
     if len(one.rows) and len(two.rows):
         one, two = resized(one, factor, thread_count), resized(two, factor, thread_count)
         poses = RigidPoses(poses.rotation, poses.translation * factor)
-        reach = float(np.nextafter(bound, np.inf)) * factor
-        limit = reach * reach
+        limit = min(float(np.nextafter(bound, np.inf)) * factor, 1e154) ** 2
 
         def measure(first: int, last: int) -> None:
             _measure(first, last, one, two, poses, places, limit, answers)
