@@ -383,7 +383,7 @@ def test_changes_of_single_bodies_equal_every_area_against_every_body(
 ) -> None:
     """Whole numbers: everything is exact, and touching is common."""
     monkeypatch.setattr("choque.interest._areas.MIN_PATCHED", 0)
-    monkeypatch.setattr("choque.interest._patch.MIN_LOOSE", 12)
+    monkeypatch.setattr("choque.interest._areas.MIN_LOOSE", 24)
     if tree:
         monkeypatch.setattr(_search, "_is_crowded", lambda *_: True)
     for seed in range(60 if thorough else 8):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from fractions import Fraction
 from typing import Any, Literal
@@ -467,3 +468,21 @@ def test_bad_input_is_one_sentence_and_changes_nothing(call: Any, named: str) ->
     assert (sweep.lists.paths == before[0]).all()
     assert (sweep.lists.failures == before[1]).all()
     assert (sweep.ids.tolist(), sweep.pairs().tolist(), sweep.time) == (*before[2:], 1.0)
+
+
+def test_walls_around_bodies_that_are_infinite_along_an_axis() -> None:
+    """A body without an upper end bounces from the wall below it as one that has one, also under gravity."""
+    lower, upper, velocity = [[0.0, -math.inf], [0.0, -1.0]], [[math.inf, math.inf], [1.0, 1.0]], [[0.0, 0.0]] * 2
+    fall = [[-2.0, 0.0]] * 2
+    sweep = Sweep(lower, upper, velocity, acceleration=fall)
+    sweep.bounce([-4.0, -math.inf], [math.inf, math.inf])
+    for time in (1.0, 3.0, 5.0, 11.5):
+        sweep.advance(time)
+        low, high = sweep.boxes()
+        phase = (time - 2.0) % 4.0
+        expected = -time * time if time < 2.0 else -4.0 + 4.0 * phase - phase * phase
+        assert low[:, 0].tolist() == pytest.approx([expected, expected])
+        assert (high[0, 0], low[0, 1]) == (math.inf, -math.inf)
+    still = Sweep([[math.inf, 0.0]], [[math.inf, 1.0]], [[0.0, 0.0]])
+    with pytest.raises(InvalidInput, match="must lie within the walls"):
+        still.bounce([0.0, 0.0], [1.0, 9.0])

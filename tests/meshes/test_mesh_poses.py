@@ -303,3 +303,25 @@ def test_the_report_names_what_is_wrong() -> None:
     assert "the surface is open there" in str(report)
     assert "may be off by 1,000" in str(Mesh(vertices * 1e-3, faces).report())
     assert Mesh(np.empty((0, 3)), np.empty((0, 3), int)).report().faces == 0
+
+
+@pytest.mark.parametrize("power", [-270, -100, -62, -37, 40, 62, 97])
+def test_distances_of_very_large_and_very_small_meshes(power: int) -> None:
+    """Bounds are held in float32, which ends far before the coordinates that a mesh may have."""
+    small, (vertices, faces) = 2.0**power, sphere(8)
+    moves = np.array([[3.0, 0, 0], [0, 2.5, 2.5], [1, 0, 0], [5, 5, 5]])
+    wanted, near = (
+        [distance(mesh, mesh, (np.eye(3), moves * size)), clearance(mesh, mesh, pose=(np.eye(3), moves[1] * size))]
+        for mesh, size in ((Mesh(vertices, faces), 1.0), (Mesh(vertices * small, faces), small))
+    )
+    assert (wanted[0].distance > 0).tolist() == [True, True, False, True]
+    np.testing.assert_allclose(near[0].distance, wanted[0].distance * small, rtol=1e-12)
+    apart = np.linalg.norm((near[0].point_a - near[0].point_b) / small, axis=1)
+    np.testing.assert_allclose(apart, wanted[0].distance, rtol=1e-12)
+    np.testing.assert_allclose(near[1], wanted[1] * small, rtol=1e-12)
+
+
+def test_a_bound_whose_square_no_float_holds() -> None:
+    mesh = Mesh(*sphere(4))
+    assert np.isfinite(distance(mesh, mesh, (np.eye(3), [3.0, 0, 0]), bound=1e200).distance).all()
+    assert np.isfinite(clearance(mesh, mesh, pose=(np.eye(3), np.array([3.0, 0, 0])), bound=1e200)).all()

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.boxes._merge import Merged, merge
-    from choque.boxes._suppress import suppress
+    from choque.boxes._suppress import Merged, merge, suppress
 
 __all__ = ["Merged", "merge", "suppress"]
-__getattr__, __dir__ = exporting(__name__, __all__, {"._merge": "Merged merge", "._suppress": "suppress"})
+__getattr__, __dir__ = exporting(__name__, __all__, {"._suppress": "Merged merge suppress"})

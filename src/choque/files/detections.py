@@ -20,10 +20,9 @@ from choque._core.tables import SCHEMES
 from choque._core.types import F64, I64, Floats
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.boxes import FRAME_FORMATS, READERS, arrow_columns, read_boxes
+from choque.files.boxes import FRAME_FORMATS, READERS, arrow_columns, pyarrow, read_boxes
 from choque.files.budget import check_size
 from choque.files.csv_table import fields_of, is_blank
-from choque.files.parquet_boxes import pyarrow
 from choque.files.source import check_suffix, lower_suffix, naming_damage, read_text
 
 SCORE_NAMES = ("score", "scores", "confidence", "conf", "probability")
@@ -130,18 +129,14 @@ def _read_coco(file: Path) -> Detections:
     document, entries = _coco_entries(file)
     boxes = np.empty((len(entries), 4))
     for row, entry in enumerate(entries):
-        box = entry.get("bbox") if isinstance(entry, dict) else None
-        if not isinstance(box, list) or len(box) != 4 or not all(check.is_number(part) for part in box):
+        box: Any = entry.get("bbox") if isinstance(entry, dict) else None
+        is_given = isinstance(box, list) and len(box) == 4 and all(check.is_number(part) for part in box)
+        if not is_given or not (np.isfinite(box).all() and min(box[2:]) >= 0):
             raise UnreadableFile(
-                f"Entry {row} of {file} has no bbox of four numbers, which are x, y, width and height."
+                f"Entry {row} of {file} has no bbox of four numbers but {str(box)[:80]}: x, y, width and height must "
+                "be finite, and sizes must not be negative."
             )
         boxes[row] = box
-    if not (np.isfinite(boxes).all() and (boxes[:, 2:] >= 0).all()):
-        bad = int(np.argmax(~np.isfinite(boxes).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1)))
-        raise UnreadableFile(
-            f"Entry {bad} of {file} has the bbox {boxes[bad].tolist()}; its numbers must be finite, and sizes "
-            "must not be negative."
-        )
     scores, classes, images = (_coco_values(file, entries, key) for key in ("score", "category_id", "image_id"))
     if document == []:  # a detector that found nothing
         scores = []
@@ -173,6 +168,11 @@ def _category_names(document: Any) -> dict[Any, str]:
 
 
 def _assembled(file: Path, boxes: tuple[Any, Any], scores: Any, classes: Any, images: Any) -> Detections:
+    if scores is not None:
+        try:
+            scores = check.numbers(np.asarray(scores).astype(np.float64), "scores")
+        except (TypeError, ValueError, OverflowError):
+            raise UnreadableFile(f"The scores of {file} are not all numbers; NaN is none.") from None
     count = len(boxes[0])
     labels, places = (None if each is None else _texts(file, each) for each in (classes, images))
     parts = [part for part in (labels, places) if part is not None]
@@ -182,15 +182,8 @@ def _assembled(file: Path, boxes: tuple[Any, Any], scores: Any, classes: Any, im
         for part in parts:
             numbers = np.unique(part, return_inverse=True)[1]
             groups = np.unique(groups * (numbers.max(initial=0) + 1) + numbers, return_inverse=True)[1]
-    known = np.zeros(count, np.str_) if labels is None else labels
-    return Detections(*boxes, None if scores is None else _numbers(file, scores), groups, known, places)
-
-
-def _numbers(file: Path, scores: Any) -> F64:
-    try:
-        return np.asarray(check.numbers(np.asarray(scores).astype(np.float64), "scores"))
-    except (TypeError, ValueError, OverflowError):
-        raise UnreadableFile(f"The scores of {file} are not all numbers; NaN is none.") from None
+    labels = np.zeros(count, np.str_) if labels is None else labels
+    return Detections(*boxes, scores, groups, labels, places)
 
 
 def _texts(file: Path, values: Any) -> NDArray[np.str_]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 from choque._core.types import F64, I64
 from choque.errors import UnreadableFile
@@ -14,8 +13,6 @@ from choque.files.source import Numbers, describe, is_text, read_head, text_line
 
 _KINDS = (b"OFF", b"COFF", b"NOFF", b"CNOFF")
 """First words of text files: positions, with colours (C) and normals (N) after them."""
-
-Number = TypeVar("Number", int, float)
 
 
 def read(path: Path) -> MeshArrays:
@@ -31,10 +28,14 @@ def read(path: Path) -> MeshArrays:
     vertex_count, face_count = int(counts[0]), int(counts[1])
     positions, corners, sizes = Numbers(path, "d"), Numbers(path, "q"), Numbers(path, "q")
     for row in islice(rows, vertex_count):
-        positions.extend(_numbers(row, 3, float))
+        x, y, z = map(float, row[:3])
+        positions.extend((x, y, z))
     for row in islice(rows, face_count):
-        corners.extend(_numbers(row[1:], int(row[0]), int))
-        sizes.extend([int(row[0])])
+        size = int(row[0])
+        if not 0 <= size < len(row):
+            raise EOFError("a row ends too early")
+        corners.extend(map(int, row[1 : size + 1]))
+        sizes.extend([size])
     found = len(positions) // 3 + len(sizes)
     if found < vertex_count + face_count:
         raise UnreadableFile(
@@ -43,12 +44,6 @@ def read(path: Path) -> MeshArrays:
         )
     faces = fans(corners.array(), sizes.array())
     return check_mesh(positions.array().reshape(-1, 3), faces, UnreadableFile, f"The file {path}")
-
-
-def _numbers(words: list[str], count: int, kind: type[Number]) -> list[Number]:
-    if not 0 <= count <= len(words):
-        raise EOFError("a row ends too early")
-    return [kind(word) for word in words[:count]]
 
 
 def write(path: Path, vertices: F64, faces: I64) -> None:

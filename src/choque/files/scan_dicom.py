@@ -15,7 +15,7 @@ from choque._core.types import F64
 from choque.errors import UnreadableFile, require
 from choque.files.budget import check_array
 from choque.files.scans import Scan, oriented
-from choque.files.source import naming_damage, read_head
+from choque.files.source import naming_damage
 
 _ALIKE = {"orientation": 1e-4, "spacing": 1e-4, "shape": 0.0}
 """What all slices of a series share, and the largest difference that is ignored: scanners round their numbers."""
@@ -47,7 +47,10 @@ def read_folder(folder: Path, world: str, series: str | None = None) -> Scan:
     lie, never by name. Values are rescaled as the files say, to Hounsfield units for CT.
     """
     known: Counter[Series] = Counter()
-    slices = [each for path in dicom_files(folder) for each in _slices(path, series, known)]
+    slices: list[Slice] = []
+    for path in dicom_files(folder):
+        with naming_damage(path):
+            slices += _slices(path, series, known)
     if len(known) > 1 and len({each.series for each in slices}) != 1:
         listed = ", ".join(
             f"{_title(each)} with {count} files"
@@ -67,10 +70,9 @@ def read_folder(folder: Path, world: str, series: str | None = None) -> Scan:
 
 def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     """Read all frames of one file; ``axes`` are known."""
-    read_head(path)
     if not is_dicom(path):
         raise UnreadableFile(f"The file {path} is no DICOM file: it lacks the mark that those have.")
-    slices = _slices(path)
+    slices = list(_slices(path))
     if not slices:
         raise UnreadableFile(f"The file {path} holds no picture.")
     return _stacked(path, f"The scan {path}", slices, world)
@@ -91,13 +93,8 @@ def is_dicom(path: Path) -> bool:
     return head[:2] == b"\x08\x00" and head[3:4] == b"\0" and (has_type or head[5:8] == bytes(3))
 
 
-def _slices(path: Path, series: str | None = None, known: Counter[Series] | None = None) -> list[Slice]:
+def _slices(path: Path, series: str | None = None, known: Counter[Series] | None = None) -> Iterator[Slice]:
     """Return the slices of a file; none if it holds something else or another ``series``; note it in ``known``."""
-    with naming_damage(path):
-        return list(_slices_in(path, series, known))
-
-
-def _slices_in(path: Path, series: str | None, known: Counter[Series] | None) -> Iterator[Slice]:
     pydicom = require("pydicom", extra="volumes", purpose="to read DICOM slices")
     file = pydicom.dcmread(path, force=True)
     if "PixelData" not in file:

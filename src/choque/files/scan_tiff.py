@@ -42,25 +42,23 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
 
 def read_folder(folder: Path, paths: list[Path], axes: str | None) -> Scan:
     """Read a folder of slices, one file each, in the order of the numbers in their names."""
-    tifffile = require("tifffile", extra="volumes", purpose="to read TIFF slices")
     parts = {path: re.split(r"(\d+)", path.name.lower()) for path in paths}  # text first: comparable
     ordered = sorted(paths, key=lambda path: [int(part) if part.isdigit() else part for part in parts[path]])
     first: Scan | None = None
     values: NDArray[Any] = np.empty(0)
     for number, path in enumerate(ordered):
+        with naming_damage(path):
+            scan = read(path, "xyz", "LPS")
         if first is None:
-            first = read(path, "xyz", "LPS")
-            values = np.empty((len(ordered), *first.values.shape[1:]), first.values.dtype)
-            check_array(values.shape, values.dtype, folder)
-        require_tiff(path)
-        with naming_damage(path), raising_errors(), tifffile.TiffFile(path) as slices:
-            picture = _values(slices)
-        if picture.shape != values.shape[1:] or picture.dtype != values.dtype:
+            first = scan
+            check_array((len(ordered), *scan.values.shape[1:]), scan.values.dtype, folder)
+            values = np.empty((len(ordered), *scan.values.shape[1:]), scan.values.dtype)
+        if scan.values.shape != (1, *values.shape[1:]) or scan.values.dtype != values.dtype:
             raise UnreadableFile(
-                f"The slice {path} is {picture.dtype} of shape {picture.shape}; the first in the folder is "
+                f"The slice {path} is {scan.values.dtype} of shape {scan.values.shape}; the first in the folder is "
                 f"{values.dtype} of shape {values.shape[1:]}, and all must be alike. Move other pictures elsewhere."
             )
-        values[number] = picture
+        values[number] = scan.values[0]
     assert first is not None
     return from_axes(folder, values, axes or "zyx", first.spacing)
 

@@ -87,10 +87,8 @@ def read_scan(
             check_suffix(path, suffix, READERS, "scans", ", and from folders of DICOM slices")
             scan = import_module(READERS[suffix]).read(path, axes, world)
     if not (np.isfinite((*scan.spacing, *scan.centre)).all() and min(scan.spacing) > 0):
-        raise UnreadableFile(
-            f"The scan {path} has voxels with the edges {scan.spacing}, the first of them at {scan.centre}; edges must "
-            "be above 0, and all of these finite."
-        )
+        given = f"voxels with the edges {scan.spacing}, the first at {scan.centre}"
+        raise UnreadableFile(f"The scan {path} has {given}; edges must be above 0, and all these numbers finite.")
     if scan.rotation is not None and not oblique:
         angle = np.degrees(np.arccos(np.clip((np.trace(scan.rotation) - 1) / 2, -1.0, 1.0)))
         raise InvalidInput(

@@ -135,9 +135,6 @@ def require_signature(path: Path, signature: bytes, kind: str) -> None:
         raise UnreadableFile(f"The file {path} is not {kind}: it looks like {describe(head)}.")
 
 
-_ABOUT_CODE = (LookupError, TypeError, AttributeError)  # what these say is about the code of the parser
-
-
 @contextmanager
 def naming_damage(path: Path) -> Iterator[None]:
     """Turn any exception of a parser about the content of ``path`` into an `UnreadableFile`; silence its warnings.
@@ -154,12 +151,10 @@ def naming_damage(path: Path) -> Iterator[None]:
     except MemoryError as problem:
         raise UnreadableFile(f"The file {path} needs more memory than this machine has free.") from problem
     except UnicodeDecodeError as problem:
-        raise UnreadableFile(
-            f"The file {path}, or a part of it, is not text in {problem.encoding.upper()}."
-        ) from problem
+        raise UnreadableFile(f"The file {path} is not text in {problem.encoding.upper()} throughout.") from problem
     except Exception as problem:
         reason = next(iter(str(problem).splitlines()), "").rstrip(". ")
-        if not reason or isinstance(problem, _ABOUT_CODE):
+        if not reason or isinstance(problem, LookupError | TypeError | AttributeError):  # which are about code
             reason = "something is missing or of another kind than the format asks for"
         raise UnreadableFile(f"The file {path} is truncated or damaged: {reason}.") from problem
 

@@ -20,8 +20,7 @@ from choque._core.threads import Gate, one_thread
 from choque._core.types import F64, I32, I64, Pairs, Rows
 from choque.errors import InvalidInput
 from choque.interest._bodies import NO_AREA, AreaBodies, checked_position, checked_reach, each_value, make_bodies
-from choque.interest._member_lists import MemberLists, changes, farthest_move, make_lists
-from choque.interest._patch import LOOSE_SHARE, MIN_LOOSE, Patch, open_patch
+from choque.interest._member_lists import MemberLists, Patch, changes, farthest_move, make_lists, open_patch
 from choque.interest._search import fitting_reach
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -31,6 +30,8 @@ LASTING_FRAMES = 12  # number of frames that lists are made to serve at the pres
 MIN_FRAMES = 3
 """Lists that would not serve this long are made without slack: they are shorter, and searched every frame."""
 
+LOOSE_SHARE = 32  # with one loose body of this many, the lists of all are made again
+MIN_LOOSE = 64  # number of loose bodies that is always allowed
 MIN_PATCHED = 2_000  # with fewer bodies, any change searches or follows all lists: it takes no longer
 MAX_SLACK = 0.25  # maximum slack [median radius of the areas]: an area widened by it holds twice as many bodies
 
@@ -352,7 +353,7 @@ class Areas:
             self._bodies = AreaBodies(self._bodies.spheres.copy(), self._bodies.reach.copy())  # the lists keep theirs
             patch = self._patch = open_patch(self._lists.index, self._bodies, moved * (1 + 1e-9), self._is_box)
             self._is_behind = True
-        return patch if patch.has_space(len(rows) + arriving, len(self)) else None
+        return patch if len(patch.loose) + len(rows) + arriving <= few else None
 
     def _changed(self, patch: Patch, rows: Rows, before: Pairs) -> None:
         """Note what entered and left around ``rows``, which have changed."""

@@ -294,10 +294,11 @@ def _as_walls(lower: ArrayLike, upper: ArrayLike, dimension: int) -> F64:
 
 def _check_inside(lower: NDArray[np.floating], upper: NDArray[np.floating], walls: F64) -> None:
     space = walls[1] - walls[0]
-    inside = ((lower >= walls[0]) & (upper <= walls[1])).all(axis=1)
-    fits = (upper - lower < space * (1.0 - 1e-9)).all(axis=1) if np.isfinite(space).any() else np.ones(len(lower), bool)
-    if not (inside & fits).all():
-        row = int(np.flatnonzero(~(inside & fits))[0])
+    with np.errstate(invalid="ignore"):  # of boxes at infinity
+        is_smaller = (upper - lower < space * (1.0 - 1e-9)) | np.isinf(space)
+    fits = (lower >= walls[0]) & (upper <= walls[1]) & is_smaller
+    if not fits.all():
+        row = int(np.flatnonzero(~fits.all(axis=1))[0])
         raise InvalidInput(
             f"The body in row {row}, from {lower[row].tolist()} to {upper[row].tolist()}, must lie within the walls "
             f"{walls[0].tolist()} and {walls[1].tolist()} and be smaller than the space between them."

@@ -206,7 +206,8 @@ def _is_pressed(paths: certificates.Paths, axis: Integer, row: Integer) -> bool:
     Without this limit, a body that rounding lifts by a hair would bounce more often than any run could follow.
     """
     velocity, curve = paths[axis, 2 * row, 1], paths[axis, 2 * row, 2]
-    spacing = ROUNDING * max(abs(paths[axis, 2 * row, 0]), abs(paths[axis, 2 * row + 1, 0]))
+    below, above = abs(paths[axis, 2 * row, 0]), abs(paths[axis, 2 * row + 1, 0])
+    spacing = ROUNDING * (max(below, above) if max(below, above) < math.inf else min(below, above))
     return bool(velocity * curve <= 0.0 and velocity * velocity <= 4.0 * abs(curve) * spacing)
 
 

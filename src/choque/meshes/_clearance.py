@@ -26,7 +26,7 @@ from choque.meshes._mesh import Mesh, surfaces_of
 from choque.meshes.frames import PROJECTING, ROUNDING
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, point_gaps
 from choque.meshes.poses import RigidPoses, as_poses
-from choque.meshes.surface import Surface, float_above, float_below, triangle_at
+from choque.meshes.surface import Surface, float_above, float_below, moderation, resized, triangle_at
 from choque.meshes.triangles import Triangle
 
 BATCH = 512  # points that a thread takes at once; the first one of a batch has no hint
@@ -61,17 +61,20 @@ def clearance(a: Mesh, b: Mesh, *, pose: Any = None, bound: float = np.inf, thre
     [-0.5, 3.0, 3.0]
     """
     one, two = surfaces_of(a, b)
-    limit = float(np.nextafter(check.number(bound, "bound", 0, infinite=True), np.inf)) ** 2
     points = np.array(b.vertices if pose is None else b.moved(pose).vertices)
+    count, factor = _pool.resolve_count(threads, len(points)), moderation(one, two, points)
+    reach = float(np.nextafter(check.number(bound, "bound", 0, infinite=True), np.inf)) * factor
+    limit = min(reach, 1e154) ** 2
     found = np.full(len(points), np.inf)
     if len(points) and len(a):
         order, has_inside = _tree_order(two), a.is_closed
+        one, points = resized(one, factor, count), points * factor
 
         def measure(first: int, last: int) -> None:
             _measure(first, last, (points, order), one, has_inside, limit, _scratch(one), found)
 
-        over_batches(len(points), _pool.resolve_count(threads, len(points)), measure, BATCH)
-    return found
+        over_batches(len(points), count, measure, BATCH)
+    return found / factor
 
 
 def _tree_order(surface: Surface) -> I64:

@@ -15,7 +15,7 @@ from choque.meshes._collide import meeting_places, over_batches
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, SIDES, SLAB, box_gaps, turned_gaps
 from choque.meshes.poses import RIGID_TOLERANCE, RigidPoses
-from choque.meshes.surface import Surface, box_around, triangle_at
+from choque.meshes.surface import Surface, box_around, moderation, resized, triangle_at
 from choque.meshes.triangles import Triangle, intersection_of
 
 _LOWERED = 1.0 - 3.0 * RIGID_TOLERANCE
@@ -58,14 +58,17 @@ def least_distances(one: Surface, two: Surface, poses: RigidPoses, bound: float,
     count = len(poses)
     answers = Answers(np.full(count, np.inf), np.full((count, 3), np.nan), np.full((count, 3), np.nan))
     places = meeting_places(one, two, poses, thread_count)
+    factor = moderation(one, two, poses.translation)
     if len(one.rows) and len(two.rows):
-        limit = float(np.nextafter(bound, np.inf)) ** 2
+        one, two = resized(one, factor, thread_count), resized(two, factor, thread_count)
+        poses = RigidPoses(poses.rotation, poses.translation * factor)
+        limit = min(float(np.nextafter(bound, np.inf)) * factor, 1e154) ** 2
 
         def measure(first: int, last: int) -> None:
             _measure(first, last, one, two, poses, places, limit, answers)
 
         over_batches(count, thread_count, measure)
-    return answers
+    return answers if factor == 1.0 else Answers(*(part / factor for part in answers))
 
 
 @kernel

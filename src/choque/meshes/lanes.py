@@ -108,7 +108,7 @@ class _Lanes:
             ends = [builder.fsub(level, self.splat(SLAB + k)) for k in (3, 4)]
             far = reach(line, normal, ends, [[self.splat(SIDES + 3 * k + i) for i in range(3)] for k in range(3)])
             gap = builder.fsub(gap, far)
-        bound = builder.fdiv(builder.fmul(gap, gap), length)
+        bound = builder.fmul(gap, builder.fdiv(gap, length))  # a fourth power could leave the range of float32
         return [builder.select(builder.fcmp_ordered(">", gap, zero), bound, zero)]
 
     def _dot(self, one: list[Any], two: list[Any]) -> Any:
@@ -319,7 +319,7 @@ def _plain_toward(lanes: Any, slabs: Any, block: int, lane: int, query: Any) -> 
         (own, own @ target - query[SLAB + 3 : SLAB + 5], query[SIDES : SIDES + 9].reshape(3, 3)),
     ):
         gap -= ((line @ n) * both).max() + np.abs(sides @ (line - (line @ n) * n)).sum()
-    return gap * gap / (line @ line) if gap > 0 else gap * 0
+    return gap * (gap / (line @ line)) if gap > 0 else gap * 0
 
 
 def _corners(lanes: Any, block: int, lane: int) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ normal and its extent along it, which separates surfaces that lie side by side.
 from __future__ import annotations
 
 from itertools import pairwise
+from math import frexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,26 @@ def make_surface(vertices: F64, faces: I32, thread_count: int, rows: U32 | None 
         root[:3], root[3:6] = np.fmin.reduce(highest[0], axis=1), np.fmax.reduce(highest[1], axis=1)
         root[11] = 2 * np.abs(root).max()
     return Surface(vertices, corners, tree.rows, lanes, slabs, tree.level_first, middle, root)
+
+
+def moderation(one: Surface, two: Surface, others: F64) -> float:
+    """Return the power of two, mostly 1, that brings all coordinates to where float32 holds their squares."""
+    small, large = 2.0**-50, 2.0**56
+    size = _greatest(one.root, two.root, one.middle, two.middle, others)
+    if not small < size < large:
+        size = _greatest(one.vertices, two.vertices, others)
+    return 1.0 if size == 0.0 or small < size < large else 2.0 ** (50 - frexp(size)[1])
+
+
+def _greatest(*parts: F64) -> float:
+    return max(float(np.abs(part).max(initial=0.0)) for part in parts)
+
+
+def resized(surface: Surface, factor: float, thread_count: int) -> Surface:
+    """Return the surface times ``factor``, with its triangles at the same places of the tree."""
+    faces = np.empty_like(surface.corners)
+    faces[surface.rows] = surface.corners
+    return surface if factor == 1.0 else make_surface(surface.vertices * factor, faces, thread_count, surface.rows)
 
 
 @kernel

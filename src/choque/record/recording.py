@@ -6,7 +6,7 @@ import os
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -256,10 +256,9 @@ def read_contents(file: BlockFile) -> Contents:
     if first is None or first.kind != HEADER:
         raise UnreadableFile("it ends within its header, so nothing was recorded")
     header = unpack_table(file.read(first))[0]
-    try:
+    found = None
+    with suppress(UnreadableFile):
         found = _indexed(file)
-    except UnreadableFile:
-        found = None
     blocks, chunks, complete = found or _scanned(file)
     segments = [_read_segment(file, block) for block in blocks]
     _check_order(chunks, len(segments))
@@ -272,10 +271,8 @@ def _indexed(file: BlockFile) -> tuple[list[Block], list[PlacedChunk], bool] | N
     if index is None:
         return None
     arrays = unpack_table(file.read(index))[1]
-    chunks, segments = arrays.get("chunks"), arrays.get("segments")
-    if chunks is None or segments is None or chunks.shape[1:] != (4,) or segments.shape[1:] != (2,):
-        return None
-    if chunks.dtype.kind != "u" or segments.dtype.kind != "u":
+    chunks, segments = (arrays.get(name, np.empty(0)) for name in ("chunks", "segments"))
+    if [(each.dtype.kind, each.shape[1:]) for each in (chunks, segments)] != [("u", (4,)), ("u", (2,))]:
         return None
     bodies = [file.block_at(int(place)) for _, place in segments]
     poses = [file.block_at(int(row[3])) for row in chunks]

@@ -23,7 +23,7 @@ from choque._core.types import I64, Floats
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.atomic import beside
 from choque.files.box_arrays import check_table, column_names
-from choque.files.parquet_boxes import box_columns, column_type, pyarrow
+from choque.files.boxes import box_columns, column_type, pyarrow
 from choque.files.source import check_suffix, lower_suffix, naming_damage, require_signature
 from choque.scale.tiling import first_wrong
 

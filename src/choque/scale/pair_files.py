@@ -19,8 +19,7 @@ from choque._core.pair_keys import halves
 from choque._core.types import I64
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.atomic import replacing
-from choque.files.boxes import PAIR_COLUMNS
-from choque.files.parquet_boxes import pyarrow
+from choque.files.boxes import PAIR_COLUMNS, pyarrow
 
 Span: TypeAlias = tuple[int, int]  # a range of ids, both ends included
 
