@@ -214,11 +214,7 @@ class Detection:
         outer, own = self._outer, self._own
         is_same = self._ids is bodies.ids and self.bound is body_bounds.box_bounds and self._broad is not None
         at_rest = (0.0, 0.0, 0.0)
-        if (
-            is_same
-            and outer is not None
-            and not body_bounds.leave(boxes, none, (outer.lower, outer.upper), at_rest, thread_count)
-        ):
+        if is_same and outer is not None and not body_bounds.leave(boxes, none, outer[:2], at_rest, thread_count):
             assert self._broad is not None
             return self._broad
         if own is None or own[0] is not bodies.ids:
