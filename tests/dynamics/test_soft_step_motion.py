@@ -338,3 +338,40 @@ def test_a_resting_pile_uses_its_manifolds_again() -> None:
     for _ in range(30):
         report = world.step(1 / 60)
     assert report.counters == {"manifolds": 5, "found": 0, "recycled": 5}
+
+
+@pytest.mark.parametrize("sleep", [False, True])
+@pytest.mark.parametrize("shape", ["sphere", "box", "capsule"])
+def test_a_body_that_becomes_a_sensor_or_another_size_is_so_at_once(shape: str, sleep: bool) -> None:
+    """Bodies at rest, whose candidates and manifolds would be used again; sleepers after `apply_impulses`."""
+
+    def at_rest() -> choque.World:
+        world = choque.World(gravity=(0, -9.81, 0), response_options={"sleep": sleep})
+        world.add_ground()
+        if shape == "sphere":
+            world.add_spheres([0, 0.5, 0], 0.5)
+        elif shape == "box":
+            world.add_boxes([0, 0.5, 0])
+        else:
+            world.add_capsules([0, 0.5, 0], 0.5, 1.0)
+        for _ in range(60):
+            world.step(1 / 60)
+        assert world.asleep[1] == sleep
+        return world
+
+    def height(world: choque.World) -> float:
+        world.apply_impulses([1])
+        for _ in range(90):
+            world.step(1 / 60)
+        return float(world.bodies.position[1, 1])
+
+    for factor in (2.0, 0.5):
+        world = at_rest()
+        world.bodies.size[1] *= factor
+        assert height(world) == pytest.approx(0.5 * factor, rel=1e-3)
+    world = at_rest()
+    world.bodies.sensor[1] = True
+    assert height(world) < -5
+    assert len(world.contacts()) == 0
+    world.bodies.sensor[1], world.bodies.position[1, 1], world.bodies.velocity[1] = False, 1.0, 0.0
+    assert height(world) == pytest.approx(0.5, rel=1e-3)

@@ -106,13 +106,7 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
 
 @kernel
 def _mark_fast(
-    begin: Integer,
-    end: Integer,
-    position: Floats,
-    before: Floats,
-    sizes: tuple[Any, Any, Any, Any, Any],
-    is_fast: Bools,
-    half: F64,
+    begin: Integer, end: Integer, position: Floats, before: Floats, sizes: tuple[Any, ...], is_fast: Bools, half: F64
 ) -> Any:
     """Mark the bodies of ``begin … end − 1`` that moved farther than `FAST` allows, static ones if they moved at all.
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 NO_KINDS: I8 = np.empty(0, np.int8)
+FILTERS = "static", "sensor", "group", "mask", "size", "hull"  # the columns that say which pairs are looked for anew
 # When the wider boxes of `_Outer` move with the bodies. All three constants were set by timing four scenes: others may
 # be served better by other values. Which bodies touch does not depend on them.
 TOGETHER = 0.2  # bodies move together if their speeds relative to the mean velocity are less than this part of them
@@ -169,7 +170,7 @@ class Detection:
         self._broad: BroadPhase | None = None
         self._restored: dict[str, NDArray[Any]] = {}
         self._ids: I32 | None = None  # of the bodies in the broad phase
-        self._filters: tuple[NDArray[Any], ...] = ()  # and what says which of them may be a pair
+        self._filters: tuple[NDArray[Any], ...] = ()  # and what their `FILTERS` were
         self._outer: _Outer | None = None
         self._own: tuple[I32, Boxes, BroadPhase] | None = None  # for questions: ids, boxes, their tree
 
@@ -331,11 +332,10 @@ class Detection:
         return self._broad.held_pairs()
 
     def _follows(self, bodies: Bodies) -> bool:
-        """Tell whether the broad phase has these bodies, with these flags, groups and masks."""
+        """Tell whether the broad phase has these bodies, with these flags, groups, masks and shapes."""
         if self._ids is not bodies.ids:
             return False
-        static, group, mask = self._filters
-        changed = static != bodies.static, group != bodies.group, mask != bodies.mask
+        changed = (known != getattr(bodies, name) for name, known in zip(FILTERS, self._filters, strict=True))
         return not any(map(np.count_nonzero, changed))  # in half the time of any()
 
     def _created(self, bodies: Bodies, bounds: Bounds) -> BroadPhase:
@@ -357,7 +357,7 @@ class Detection:
 
 
 def _filters(bodies: Bodies) -> tuple[NDArray[Any], ...]:
-    return bodies.static.copy(), bodies.group.copy(), bodies.mask.copy()
+    return tuple(getattr(bodies, name).copy() for name in FILTERS)
 
 
 def _restored_outer(state: Mapping[str, NDArray[Any]], bodies: Bodies) -> _Outer | None:

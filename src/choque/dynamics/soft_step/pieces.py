@@ -133,8 +133,8 @@ class SolverTriangles:
         """Return what the next step depends on."""
         if not len(self.numbers.ids):
             return {}
-        values = self.numbers.ids, self.numbers.start, self.number, self._meshed, self._boxes
-        return {f"pieces.{name}": array for name, array in zip(SAVED, values, strict=True)}
+        arrays = self.numbers.ids, self.numbers.start, self.number, self._meshed, self._boxes
+        return {f"pieces.{name}": np.asarray(array) for name, array in zip(SAVED, arrays, strict=True)}
 
     @classmethod
     def restored(cls, state: Mapping[str, NDArray[Any]]) -> SolverTriangles:
