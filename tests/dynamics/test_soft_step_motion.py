@@ -95,6 +95,43 @@ def test_no_bullet_passes_through_a_thin_plate_that_moves(rate: int) -> None:
     assert world.momentum()[0] == pytest.approx(24 * (0.1 * 500 - 50 * 5))
 
 
+@pytest.mark.parametrize("speed", [20.0, 300.0])
+@pytest.mark.parametrize("pusher", ["plate", "ball", "tile", "mesh"])
+def test_static_bodies_that_move_push_what_they_reach(pusher: str, speed: float) -> None:
+    """Bodies of every shape at rest, none of them a bullet, each before a pusher that begins at another distance."""
+    world = free_world()
+    place = np.array([[1.0 + 0.07 * each, 0.01, 6.0 * each] for each in range(8)])
+    add_every_shape(world, place)
+    start = np.concatenate([place[kind::4] for kind in range(4)]) * [0, 0, 1]
+    moves: Any = {"velocity": [speed, 0, 0]}
+    if pusher == "plate":
+        world.add_boxes(start, [0.02, 2, 2], static=True, **moves)
+    elif pusher == "ball":
+        world.add_spheres(start, 0.5, static=True, **moves)
+    elif pusher == "tile":
+        world.add_tiles(start, 2, 2, rotation=np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]]), **moves)
+    else:
+        world.add_mesh(choque.Mesh([[0.0, -4, -1], [0, 4, -1], [0, 0, 9]], [[0, 1, 2]]), start, **moves)
+    bodies = world.bodies
+    for _ in range(int(120 / speed) + 6):
+        world.step(1 / 60)
+        ahead = bodies.position[:8] - bodies.position[8:]
+        assert (np.linalg.norm(ahead, axis=1) > 0.5 if pusher == "ball" else ahead[:, 0] > 0).all()
+    assert (bodies.velocity[:8, 0] > 0.5 * speed).all()
+
+
+def test_a_fast_platform_takes_what_lands_on_it_along_by_friction_alone() -> None:
+    world = choque.World(gravity=(0, -9.81, 0))
+    world.add_boxes([[0, -0.1, 0]], [400, 0.2, 4], static=True, velocity=[60, 0, 0])
+    world.add_spheres([0, 0.5, 0], 0.15, velocity=[0, -3, 0])
+    place, speed = world.bodies.position, world.bodies.velocity
+    for _ in range(60):
+        before = place[1, 0]
+        world.step(1 / 60)
+        assert place[1, 0] - before <= speed[1, 0] / 60 + 1e-9
+    assert speed[1, 0] == pytest.approx(0.6 * (9.81 + 3), rel=1e-3)  # of the weight for a second, and of the blow
+
+
 def test_a_fast_body_lands_on_a_plane_and_passes_beside_a_wall() -> None:
     world = free_world()
     world.add_ground()
@@ -301,3 +338,40 @@ def test_a_resting_pile_uses_its_manifolds_again() -> None:
     for _ in range(30):
         report = world.step(1 / 60)
     assert report.counters == {"manifolds": 5, "found": 0, "recycled": 5}
+
+
+@pytest.mark.parametrize("sleep", [False, True])
+@pytest.mark.parametrize("shape", ["sphere", "box", "capsule"])
+def test_a_body_that_becomes_a_sensor_or_another_size_is_so_at_once(shape: str, sleep: bool) -> None:
+    """Bodies at rest, whose candidates and manifolds would be used again; sleepers after `apply_impulses`."""
+
+    def at_rest() -> choque.World:
+        world = choque.World(gravity=(0, -9.81, 0), response_options={"sleep": sleep})
+        world.add_ground()
+        if shape == "sphere":
+            world.add_spheres([0, 0.5, 0], 0.5)
+        elif shape == "box":
+            world.add_boxes([0, 0.5, 0])
+        else:
+            world.add_capsules([0, 0.5, 0], 0.5, 1.0)
+        for _ in range(60):
+            world.step(1 / 60)
+        assert world.asleep[1] == sleep
+        return world
+
+    def height(world: choque.World) -> float:
+        world.apply_impulses([1])
+        for _ in range(90):
+            world.step(1 / 60)
+        return float(world.bodies.position[1, 1])
+
+    for factor in (2.0, 0.5):
+        world = at_rest()
+        world.bodies.size[1] *= factor
+        assert height(world) == pytest.approx(0.5 * factor, rel=1e-3)
+    world = at_rest()
+    world.bodies.sensor[1] = True
+    assert height(world) < -5
+    assert len(world.contacts()) == 0
+    world.bodies.sensor[1], world.bodies.position[1, 1], world.bodies.velocity[1] = False, 1.0, 0.0
+    assert height(world) == pytest.approx(0.5, rel=1e-3)

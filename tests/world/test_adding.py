@@ -173,11 +173,16 @@ def test_what_is_refused_changes_nothing(method: str, arguments: dict[str, Any],
         ({"max_speed": -1}, "max_speed"),
         ({"max_spin": np.nan}, "max_spin"),
         ({"broad": "grid", "shells": 3}, "shells"),
+        ({"response_options": 8}, "response_options is 8"),
+        ({"response_options": {8: "substeps"}}, "a dictionary such as"),
     ],
 )
 def test_a_world_of_unknown_rules_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         World(**options)
+    if "response_options" in options:
+        with pytest.raises(InvalidInput, match=message):
+            World().switch(**options)
     assert issubclass(UnknownName, ChoqueError)
 
 

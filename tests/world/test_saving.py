@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import json
 import pickle
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +61,11 @@ def test_everything_is_kept(tmp_path: Path, options: dict[str, Any]) -> None:
     assert len(kept.contacts()) == 0
 
 
-def test_a_copy_goes_its_own_way() -> None:
+@pytest.mark.parametrize("copied", [World.copy, copy.copy, copy.deepcopy])
+def test_a_copy_goes_its_own_way(copied: Callable[[World], World]) -> None:
     world = pile(30)
     world.step()
-    twin = world.copy()
+    twin = copied(world)
     for _ in range(30):
         twin.step()
     before = world.hash()

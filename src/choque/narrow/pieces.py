@@ -98,13 +98,7 @@ def taken(shapes: Shapes, rows: Rows) -> Shapes:
 
 
 def _deepest(
-    shapes: Shapes,
-    found: ContactArrays,
-    pair: Rows,
-    other: Rows | None,
-    first: F64 | None,
-    second: F64,
-    thread_count: int,
+    shapes: Shapes, found: ContactArrays, pair: Rows, other: Rows | None, first: F64 | None, second: F64, threads: int
 ) -> None:
     """Write for each pair the deepest contact of its pieces.
 
@@ -118,8 +112,8 @@ def _deepest(
     rows[:, 1] = total + np.arange(count)
     rows[:, 0] = total + count + np.arange(count) if other is None else other
     triangles = second if first is None else np.concatenate((second, first))
-    cores, places = cores_of_shapes(shapes, rows, thread_count, triangles)
-    probe = probe_pairs(cores, places, CONTACT, thread_count)
+    cores, places = cores_of_shapes(shapes, rows, threads, triangles)
+    probe = probe_pairs(cores, places, CONTACT, threads)
     meets = np.flatnonzero(probe.overlaps)
     order = meets[np.lexsort((meets, -probe.depth[meets], pair[meets]))]
     best = order[np.unique(pair[order], return_index=True)[1]]

@@ -60,15 +60,9 @@ class Chunk:
     @classmethod
     def empty(cls, first: int, segment: int, frame_count: int, body_count: int) -> Chunk:
         """Return a chunk for ``frame_count`` frames, not filled yet."""
-        return cls(
-            first,
-            segment,
-            np.empty(frame_count),
-            np.empty(frame_count),
-            np.empty(frame_count, np.uint64),
-            np.empty((frame_count, body_count, 3), np.float32),
-            np.empty((frame_count, body_count, 3, 3), np.float32),
-        )
+        columns: Any = [np.empty(frame_count, kind) for kind in (np.float64, np.float64, np.uint64)]
+        poses: Any = [np.empty((frame_count, body_count, *shape), np.float32) for shape in ((3,), (3, 3))]
+        return cls(first, segment, *columns, *poses)
 
     def pack(self, frame_count: int) -> bytes:
         """Pack the first ``frame_count`` frames."""

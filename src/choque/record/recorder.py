@@ -151,10 +151,8 @@ def versions() -> dict[str, str]:
 
     found = {"choque": __version__, "python": platform.python_version(), "numpy": np.__version__}
     for library in ("numba", "llvmlite"):
-        try:
+        with suppress(PackageNotFoundError):
             found[library] = version(library)
-        except PackageNotFoundError:
-            continue
     return {**found, "choque sources": _source_digest(), "processor": platform.machine()}
 
 

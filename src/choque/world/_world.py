@@ -22,6 +22,7 @@ from choque._core.types import F64, I32, Bools, Pairs
 from choque.bounds import Bounds
 from choque.dynamics import Response, create_response, mechanics
 from choque.dynamics.response import Events, Solved
+from choque.errors import InvalidInput
 from choque.narrow.pair import MAX_POINTS, Contacts
 from choque.world._population import Population
 from choque.world._queries import Queries
@@ -125,7 +126,7 @@ class World(Population, Queries):
             max_speed=max_speed,
             max_spin=max_spin,
             broad_options=broad_options,
-            response_options=dict(response_options or {}),
+            response_options=_own(response_options),
         )
         self._gate, self._before, self._loan = Gate(), Before(), Loan()
         self._engage(settings.on_device().checked(World))
@@ -392,7 +393,7 @@ class World(Population, Queries):
         if response is not None:
             settings = replace(settings, response=response, response_options={})
         if response_options is not None:
-            settings = replace(settings, response_options=dict(response_options))
+            settings = replace(settings, response_options=_own(response_options))
         self._engage(settings.checked(self.switch))
 
     def shadow(self, broad: str, *, bounds: str | None = None, **broad_options: Any) -> Detection:
@@ -403,6 +404,8 @@ class World(Population, Queries):
     def copy(self) -> Self:
         """Return an independent copy, which continues as this world would."""
         return copy.deepcopy(self)
+
+    __copy__ = copy  # two worlds that share arrays would move each other's bodies
 
     @one_thread
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -452,3 +455,10 @@ class World(Population, Queries):
                 response.check(self._bodies)
         response.threads = settings.threads
         self._response, self._detection, self.settings = response, Detection(settings), settings
+
+
+def _own(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return options by name as a dictionary of their own."""
+    if not isinstance(options or {}, Mapping) or not all(isinstance(name, str) for name in options or {}):
+        raise InvalidInput(f"response_options is {options!r}; it must be a dictionary such as {{'substeps': 8}}.")
+    return dict(options or {})

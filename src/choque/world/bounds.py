@@ -164,12 +164,7 @@ def _greatest(velocity: Floats, row: Integer, drift: F64) -> Any:
 
 @kernel
 def _surround(
-    first: Integer,
-    last: Integer,
-    boxes: tuple[Any, ...],
-    motion: tuple[Any, F64],
-    margins: tuple[Any, Any],
-    rare: float,
+    first: Integer, last: Integer, boxes: tuple[Any, ...], motion: tuple[Any, F64], margins: Any, rare: float
 ) -> None:
     lower, upper, low, high = boxes
     velocity, drift = motion

@@ -3,7 +3,7 @@
 A step detects contacts at its start, so a fast body could end it behind a thin one. After the bodies have moved, the
 time of impact of the fast ones with static bodies, and of bullets with all bodies, is found by conservative
 advancement (`choque.narrow.time_of_impact`). Bodies that meet stay where they touch for the rest of the step and keep
-their velocities, which the next step resolves.
+their velocities, which the next step resolves. A static body that moves is not stopped: it pushes them ahead.
 
 Bodies that touch at the start of the step are left to the solver, which may let a fast body through. So a small sphere
 at its centre (`CORE`) is tested instead of it, and it stops where that sphere touches. If the sphere touches at the
@@ -48,18 +48,27 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
     """
     is_fast, half = np.empty(len(bodies), np.bool_), np.empty(len(bodies))
     halves = np.empty((0, 3)) if bodies.hulls is None else bodies.hulls.half_extent
-    sizes = bodies.kind, bodies.size, bodies.hull, halves
+    sizes = bodies.static, bodies.kind, bodies.size, bodies.hull, halves
     thread_count, ways = resolve_count(threads, len(bodies)), (bodies.position, position)
     if not any(over_ranges(_mark_fast, len(bodies), thread_count, *ways, sizes, is_fast, half)):
         return 0
-    fast = np.flatnonzero(is_fast & ~bodies.static & ~bodies.sensor)
-    if not len(fast):
+    moves = ~(bodies.static | bodies.sensor)
+    fast = movers = np.flatnonzero(is_fast & moves)
+    pushers = np.flatnonzero(is_fast & bodies.static & ~bodies.sensor & (bodies.kind != PLANE))
+    if len(pushers):
+        longest = np.linalg.norm(bodies.position[pushers] - position[pushers], axis=1).max()
+        movers = np.flatnonzero(moves) if longest > FAST * half[moves].min(initial=np.inf) else fast
+    if not len(movers):
         return 0
     way = (bodies.position - position).astype(np.float64)
     boxes = box_bounds(bodies, thread_count)
     first: F64 = np.ones(len(bodies))
     _meet_planes(bodies, boxes, fast, way, first)
-    pairs = _candidates(bodies, boxes, fast, way, rotation, threads)
+    pairs = _candidates(bodies, boxes, movers, way, rotation, threads)
+    if len(movers) > len(fast):
+        far = np.linalg.norm(way[pairs[:, 0]] - way[pairs[:, 1]], axis=1) > FAST * half[pairs[:, 0]]
+        pairs = pairs[is_fast[pairs[:, 0]] | (bodies.static[pairs[:, 1]] & far)]
+    push, pushed = np.empty((0, 3)), pairs[:0, 0]
     if len(pairs):
         turn = rotation_vectors(bodies.rotation, rotation, np.unique(pairs))
         motion = np.stack((way[pairs[:, 0]], way[pairs[:, 1]], turn[pairs[:, 0]], turn[pairs[:, 1]]), axis=1)
@@ -67,40 +76,44 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
         tested, corners = pairs, None
         if (bodies.kind[pairs[:, 1]] == MESH).any():
             pairs, tested, motion, corners = _with_triangles(shapes, bodies.shapes(), pairs, motion)
-        time = _times(shapes, tested, motion, corners, threads)
+        time, normal = _times(shapes, tested, motion, corners, threads)
         for radius, part in ((CORE, 1.0), (CENTRE, 0.5)):
             if not len(touched := np.flatnonzero(time == 0)):
                 break
-            met = _times(*_with_cores(shapes, tested[touched], radius * half), motion[touched], corners, threads)
+            cores = _with_cores(shapes, tested[touched], radius * half)
+            met, normal[touched] = _times(*cores, motion[touched], corners, threads)
             time[touched] = np.where(met < 1, part * met, 1.0)
         time[time == 0] = 1.0
         for side in range(2):
             np.minimum.at(first, pairs[:, side], time)
+        other = way[pairs[:, 1]]
+        is_pushed = (time < 1) & (time == first[pairs[:, 0]]) & bodies.static[pairs[:, 1]] & other.any(axis=1)
+        pushed, along = pairs[is_pushed, 0], normal[is_pushed]
+        nearer = np.minimum(np.einsum("ni,ni->n", other[is_pushed], along), 0.0)[:, np.newaxis] * along
+        aside = other[is_pushed] - nearer  # it takes them along sideways as a friction of 1 would
+        lengths = np.linalg.norm((nearer, aside), axis=2)[:, :, np.newaxis]
+        share = lengths[0] / np.maximum(lengths.max(axis=0), 1e-300)
+        push = (1 - time[is_pushed])[:, np.newaxis] * (nearer + share * aside)
     stopped = np.flatnonzero((first < 1) & ~bodies.static)
     if len(stopped):
         share = first[stopped]
         bodies.position[stopped] = position[stopped] + share[:, np.newaxis] * way[stopped]
         turn = share[:, np.newaxis] * rotation_vectors(bodies.rotation, rotation, stopped)[stopped]
         bodies.rotation[stopped] = orthonormalised(matrices(turn) @ rotation[stopped].astype(np.float64))
+        bodies.position[pushed] += push
     return len(stopped)
 
 
 @kernel
 def _mark_fast(
-    begin: Integer,
-    end: Integer,
-    position: Floats,
-    before: Floats,
-    sizes: tuple[Any, Any, Any, Any],
-    is_fast: Bools,
-    half: F64,
+    begin: Integer, end: Integer, position: Floats, before: Floats, sizes: tuple[Any, ...], is_fast: Bools, half: F64
 ) -> Any:
-    """Mark the bodies of ``begin … end − 1`` that moved farther than `FAST` allows; return how many.
+    """Mark the bodies of ``begin … end − 1`` that moved farther than `FAST` allows, static ones if they moved at all.
 
-    ``half`` becomes half the least extent of each. ``sizes`` are the kinds, the sizes, the hulls, and half the extents
-    of the hulls.
+    Return how many. ``half`` becomes half the least extent of each. ``sizes`` are the static flags, the kinds, the
+    sizes, the hulls, and half the extents of the hulls.
     """
-    kind, size, hull, hull_half = sizes
+    static, kind, size, hull, hull_half = sizes
     count = 0
     for row in range(begin, end):
         far = 0.0
@@ -111,7 +124,8 @@ def _mark_fast(
             half[row] = np.inf
             for axis in range(3):
                 half[row] = min(half[row], hull_half[hull[row], axis] * size[row, axis])
-        is_fast[row] = not far <= (FAST * half[row]) ** 2  # NaN too: the box of such a body is refused in a sentence
+        most = 0.0 if static[row] else (FAST * half[row]) ** 2
+        is_fast[row] = not far <= most  # NaN too: the box of such a body is refused in a sentence
         count += is_fast[row]
     return count
 
@@ -130,10 +144,10 @@ def _with_cores(shapes: Shapes, pairs: Pairs, radius: F64) -> tuple[Shapes, Pair
     return replace(shapes, **columns, hull=hull), np.stack((count + np.arange(extra, dtype=np.int32), others), axis=1)
 
 
-def _times(shapes: Shapes, pairs: Pairs, motion: F64, corners: F64 | None, threads: int | None) -> F64:
-    """Return when each pair first touches, 1 for pairs that do not; rows after the shapes are triangles."""
+def _times(shapes: Shapes, pairs: Pairs, motion: F64, corners: F64 | None, threads: int | None) -> tuple[F64, F64]:
+    """Return when each pair first touches, 1 if it does not, and the normals; rows after the shapes are triangles."""
     found = impacts_of_shapes(shapes, pairs, motion, triangles=corners, tolerance=TOUCH, threads=threads)
-    return np.where(found.hit, found.time, 1.0)
+    return np.where(found.hit, found.time, 1.0), found.normal
 
 
 def _with_triangles(before: Shapes, after: Shapes, pairs: Pairs, motion: F64) -> tuple[Pairs, Pairs, F64, F64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from operator import attrgetter, ne
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 NO_KINDS: I8 = np.empty(0, np.int8)
+FILTERS = attrgetter("static", "sensor", "group", "mask", "size", "hull")  # where these change, pairs are found anew
 # When the wider boxes of `_Outer` move with the bodies. All three constants were set by timing four scenes: others may
 # be served better by other values. Which bodies touch does not depend on them.
 TOGETHER = 0.2  # bodies move together if their speeds relative to the mean velocity are less than this part of them
@@ -169,7 +171,7 @@ class Detection:
         self._broad: BroadPhase | None = None
         self._restored: dict[str, NDArray[Any]] = {}
         self._ids: I32 | None = None  # of the bodies in the broad phase
-        self._filters: tuple[NDArray[Any], ...] = ()  # and what says which of them may be a pair
+        self._filters: tuple[NDArray[Any], ...] = ()  # and what their `FILTERS` were
         self._outer: _Outer | None = None
         self._own: tuple[I32, Boxes, BroadPhase] | None = None  # for questions: ids, boxes, their tree
 
@@ -214,11 +216,7 @@ class Detection:
         outer, own = self._outer, self._own
         is_same = self._ids is bodies.ids and self.bound is body_bounds.box_bounds and self._broad is not None
         at_rest = (0.0, 0.0, 0.0)
-        if (
-            is_same
-            and outer is not None
-            and not body_bounds.leave(boxes, none, (outer.lower, outer.upper), at_rest, thread_count)
-        ):
+        if is_same and outer is not None and not body_bounds.leave(boxes, none, outer[:2], at_rest, thread_count):
             assert self._broad is not None
             return self._broad
         if own is None or own[0] is not bodies.ids:
@@ -335,12 +333,10 @@ class Detection:
         return self._broad.held_pairs()
 
     def _follows(self, bodies: Bodies) -> bool:
-        """Tell whether the broad phase has these bodies, with these flags, groups and masks."""
+        """Tell whether the broad phase has these bodies, with these flags, groups, masks and shapes."""
         if self._ids is not bodies.ids:
             return False
-        static, group, mask = self._filters
-        changed = static != bodies.static, group != bodies.group, mask != bodies.mask
-        return not any(map(np.count_nonzero, changed))  # in half the time of any()
+        return not any(map(np.count_nonzero, map(ne, self._filters, FILTERS(bodies))))  # in half the time of any()
 
     def _created(self, bodies: Bodies, bounds: Bounds) -> BroadPhase:
         options = self.settings.method_options()
@@ -361,7 +357,7 @@ class Detection:
 
 
 def _filters(bodies: Bodies) -> tuple[NDArray[Any], ...]:
-    return bodies.static.copy(), bodies.group.copy(), bodies.mask.copy()
+    return tuple(column.copy() for column in FILTERS(bodies))
 
 
 def _restored_outer(state: Mapping[str, NDArray[Any]], bodies: Bodies) -> _Outer | None:

@@ -85,17 +85,12 @@ def check_hull_meshes(
     ``points`` (p, 3) and ``triangles`` (t, 3) hold the corners and faces of all meshes; mesh k has those from
     ``first[k]`` to ``first[k + 1]``, and faces name corners within their mesh.
     """
-    sound = (
-        points.shape[1:] == triangles.shape[1:] == (3,)
-        and len(first) == len(triangle_first)
-        and _are_starts(first, len(points), least)
-        and _are_starts(triangle_first, len(triangles), least)
-    )
-    if sound:
+    sound = points.shape[1:] == triangles.shape[1:] == (3,) and len(first) == len(triangle_first)
+    if sound and _are_starts(first, len(points), least) and _are_starts(triangle_first, len(triangles), least):
         corners = np.repeat(np.diff(first), np.diff(triangle_first))
-        sound = bool((triangles >= 0).all() and (triangles < corners[:, np.newaxis]).all())
-    if not sound:
-        raise ValueError("the hulls of its bodies are damaged")
+        if (triangles >= 0).all() and (triangles < corners[:, np.newaxis]).all():
+            return
+    raise ValueError("the hulls of its bodies are damaged")
 
 
 def _are_starts(starts: NDArray[Any], total: int, smallest: int) -> bool:

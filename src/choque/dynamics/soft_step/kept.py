@@ -27,7 +27,7 @@ from choque._core.phases import (
     run_shares,
 )
 from choque._core.threads import resolve_count
-from choque._core.types import F32, F64, I32, I64, U8, U32, Floats, Integer, Keys, Pairs, Rows
+from choque._core.types import F32, F64, I32, I64, U8, U32, Bools, Floats, Integer, Keys, Pairs, Rows
 from choque.dynamics.soft_step import rows as flat_rows
 from choque.dynamics.soft_step import sphere_rows as ball_rows
 from choque.dynamics.soft_step.bodies import SolverBodies
@@ -106,6 +106,11 @@ class Kept(NamedTuple):
             for column in kept:
                 column[free] = 0
         return Kept(keys, by_key, pairs, slot, self.held, home, *kept)
+
+    def forget(self, bodies: Bools) -> None:
+        """Let the manifolds of the bodies that are marked, rows of the solver, be found again."""
+        homes = self.home[bodies[self.pairs].any(axis=1)]
+        self.pose[homes, ALLOWED] = self.until[homes] = 0.0
 
     def packed(self, spare: int = 0) -> Kept:
         """Return copies of all that is kept, in the order of the pairs, with ``spare`` rows behind them."""

@@ -54,6 +54,7 @@ class Memory:
         self.pieces = SolverTriangles()  # the rows of the solver after those of all bodies
         self._pairs: Pairs | None = None
         self._locked: Bools | None = None
+        self._shapes: tuple[Any, Any] | None = None  # sizes and hulls when candidates were last taken up
 
     def copy(self) -> Memory:
         """Return a memory that does not change with this one; arrays are shared, for changes make others."""
@@ -94,6 +95,7 @@ class Memory:
         if bodies.sensor.any():
             pairs = pairs[~np.append(bodies.sensor, np.zeros(extra, np.bool_))[pairs].any(axis=1)]
         ids = np.append(bodies.ids.view(np.uint32), self.pieces.number.astype(np.uint32))
+        reshaped = self._reshaped(bodies)
         if not same_bodies:
             self._take_up(bodies, static)
         elif self._pairs is None and self._knows(ids, pairs):
@@ -111,7 +113,19 @@ class Memory:
         self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
         self.spheres = self.spheres.followed_by(keys[:split], by_key[:split], rows[:split], True, threads)
         self.manifolds = self.manifolds.followed_by(keys[split:], by_key[split:], rows[split:], False, threads)
+        if reshaped.any():
+            self.manifolds.forget(np.append(reshaped[self.order], np.zeros(extra, np.bool_)))
         self._pairs = given
+
+    def _reshaped(self, bodies: State) -> Bools:
+        """Return which bodies have another shape than before (n,), so that their manifolds are to be found again."""
+        before, self._shapes = self._shapes, (bodies.size.copy(), bodies.hull.copy())
+        if before is None or not len(self.ids):
+            return np.zeros(len(bodies.ids), np.bool_)
+        at = np.minimum(np.searchsorted(self.ids, bodies.ids), len(self.ids) - 1)
+        differs = (before[0][at] != bodies.size).any(axis=1) | (before[1][at] != bodies.hull)
+        found: Bools = differs & (self.ids[at] == bodies.ids)
+        return found
 
     def _knows(self, ids: U32, pairs: Pairs) -> bool:
         """Tell whether these are the candidates that a saved world had."""

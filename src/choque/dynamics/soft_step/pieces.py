@@ -23,6 +23,7 @@ from choque.narrow.shapes import MESH
 
 FIRST = 1 << 31  # the number of the first triangle: ids of bodies are less
 NOTHING = np.empty(0, np.int64)
+SAVED = "ids", "start", "number", "pairs", "boxes"
 
 
 class TriangleNumbers(NamedTuple):
@@ -80,10 +81,8 @@ class SolverTriangles:
         around = taken(shapes, body).boxes(threads=1)
         boxes = local_boxes(shapes, mesh, around.lower, around.upper)
         is_saved = self._given is None and np.array_equal(meshed, self._meshed)
-        within = is_same or is_saved
-        within = within and bool(
-            (boxes[:, :3] >= self._boxes[:, :3]).all() and (boxes[:, 3:] <= self._boxes[:, 3:]).all()
-        )
+        within = (is_same or is_saved) and bool((boxes[:, :3] >= self._boxes[:, :3]).all())
+        within = within and bool((boxes[:, 3:] <= self._boxes[:, 3:]).all())
         if not within:
             fat = skin(bodies)[1][body, np.newaxis].astype(np.float64)
             self._boxes = np.concatenate((boxes[:, :3] - fat, boxes[:, 3:] + fat), axis=1)
@@ -134,13 +133,8 @@ class SolverTriangles:
         """Return what the next step depends on."""
         if not len(self.numbers.ids):
             return {}
-        return {
-            "pieces.ids": self.numbers.ids,
-            "pieces.start": self.numbers.start,
-            "pieces.number": self.number,
-            "pieces.pairs": self._meshed,
-            "pieces.boxes": self._boxes,
-        }
+        arrays = self.numbers.ids, self.numbers.start, self.number, self._meshed, self._boxes
+        return {f"pieces.{name}": np.asarray(array) for name, array in zip(SAVED, arrays, strict=True)}
 
     @classmethod
     def restored(cls, state: Mapping[str, NDArray[Any]]) -> SolverTriangles:
@@ -148,8 +142,7 @@ class SolverTriangles:
         made = cls()
         if "pieces.ids" not in state:
             return made
-        names = ("ids", "start", "number", "pairs", "boxes")
-        ids, start, number, pairs, boxes = (state.get(f"pieces.{name}", NOTHING) for name in names)
+        ids, start, number, pairs, boxes = (state.get(f"pieces.{name}", NOTHING) for name in SAVED)
         fits = ids.dtype == start.dtype == np.int64 and ids.ndim == 1 and start.shape == (len(ids) + 1,)
         fits = fits and bool((np.diff(ids) > 0).all() and (np.diff(start) > 0).all() and start[0] >= FIRST)
         fits = fits and number.dtype == np.int64 and number.ndim == 1 and bool((np.diff(number) > 0).all())
