@@ -111,6 +111,23 @@ def test_a_saved_world_with_a_mesh_goes_on_bit_for_bit(tmp_path: Path) -> None:
         assert world.hash() == again.hash()
 
 
+def test_a_world_whose_meshes_are_gone_is_written_and_read(tmp_path: Path) -> None:
+    world = World(gravity=(0, -9.81, 0))
+    ground = world.add_mesh(Mesh([[-9.0, 0, -9], [9, 0, -9], [0, 0, 9]], [[0, 1, 2]]))
+    world.add_spheres([[0, 0.5, 0], [1.5, 0.5, 0]], 0.5)
+    world.step()
+    world.remove(ground)
+    world.step()
+    world.write(tmp_path / "world.npz")
+    again = World.read(tmp_path / "world.npz")
+    for each in (world, again):
+        each.add_mesh(Mesh([[-9.0, -1, -9], [9, -1, -9], [0, -1, 9]], [[0, 1, 2]]))
+        for _ in range(60):
+            each.step()
+    assert again.hash() == world.hash()
+    assert (world.bodies.position[:2, 1] > -0.6).all()
+
+
 def test_impulses_and_sensors_see_meshes() -> None:
     world = World(response="impulse", gravity=(0, -9.81, 0))
     world.add_mesh(sheet(4))

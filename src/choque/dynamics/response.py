@@ -224,9 +224,8 @@ def integrate(
 
 def limit_speeds(bodies: State, max_speed: float | None, max_spin: float | None) -> None:
     """Scale speeds above the limits down to them, in place."""
-    if max_speed is None and max_spin is None:
-        return
-    integrate(bodies, 0.0, max_speed=max_speed, max_spin=max_spin, threads=1)
+    if max_speed is not None or max_spin is not None:
+        integrate(bodies, 0.0, max_speed=max_speed, max_spin=max_spin, threads=1)
 
 
 @kernel

@@ -276,9 +276,7 @@ def _ordered(pairs: ArrayLike, count: int) -> Pairs:
 
 def _is_ready(pairs: Any) -> bool:
     """Return whether the pairs have the layout that kernels are compiled for."""
-    if not isinstance(pairs, np.ndarray):
-        return False
-    return pairs.dtype == np.int32 and pairs.shape[1:] == (2,) and pairs.flags.carray
+    return isinstance(pairs, np.ndarray) and pairs.dtype == np.int32 and pairs.shape[1:] == (2,) and pairs.flags.carray
 
 
 def _refusal(shapes: Shapes, pairs: Pairs, place: int) -> InvalidInput:

@@ -119,8 +119,11 @@ class Memory:
 
     def _reshaped(self, bodies: State) -> Bools:
         """Return which bodies have another shape than before (n,), so that their manifolds are to be found again."""
-        before, self._shapes = self._shapes, (bodies.size.copy(), bodies.hull.copy())
-        if before is None or not len(self.ids):
+        before, now = self._shapes, (bodies.size, bodies.hull)
+        same = before is not None and self.ids is bodies.ids and all(map(np.array_equal, before, now))
+        if not same:
+            self._shapes = bodies.size.copy(), bodies.hull.copy()
+        if same or before is None or not len(self.ids):
             return np.zeros(len(bodies.ids), np.bool_)
         at = np.minimum(np.searchsorted(self.ids, bodies.ids), len(self.ids) - 1)
         differs = (before[0][at] != bodies.size).any(axis=1) | (before[1][at] != bodies.hull)

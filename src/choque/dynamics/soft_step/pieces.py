@@ -70,7 +70,8 @@ class SolverTriangles:
         """
         is_mesh = bodies.kind == MESH
         if not is_mesh.any():
-            self.number, self.row, self.face, self._meshed = NOTHING, NOTHING, NOTHING, self._meshed[:0]
+            self.number = self.row = self.face = NOTHING
+            self._meshed, self._boxes = self._meshed[:0], self._boxes[:0]
             return pairs
         meshed, is_same = self._meshed, pairs is self._given
         if not is_same:

@@ -68,7 +68,7 @@ class SoftStep(Response):
 
     Friction is Coulomb's, with the geometric mean of both coefficients, in the middle of a manifold and as a twist
     about its normal. Restitution, the larger of both, acts on contacts faster than 1 m/s. Bodies resist rolling by the
-    larger of both coefficients. Overlapping bodies are pushed apart at 3 m/s at most. The velocity of a static body
+    larger of both coefficients. Each overlap is pushed apart at 3 m/s at most. The velocity of a static body
     counts. No body passes through a static one within a step, and no bullet through any: it stops where it touches.
 
     Guarantees: the result does not depend on the number of threads; a saved world continues bit for bit; momentum is
@@ -381,8 +381,7 @@ class SoftStep(Response):
         """Raise `InvalidInput` if another step, or one that failed, has overwritten the contacts of ``step``."""
         if step != self._readable:
             raise InvalidInput(
-                "The contacts, forces and tally of a step can be read until the next step, even if that fails; read "
-                "them before."
+                "The contacts, forces and tally of a step can be read until the next step, even if that fails."
             )
 
     def _contacts(self, step: int) -> Contacts:
