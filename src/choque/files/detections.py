@@ -173,16 +173,15 @@ def _assembled(file: Path, boxes: tuple[Any, Any], scores: Any, classes: Any, im
             scores = check.numbers(np.asarray(scores).astype(np.float64), "scores")
         except (TypeError, ValueError, OverflowError):
             raise UnreadableFile(f"The scores of {file} are not all numbers; NaN is none.") from None
-    count = len(boxes[0])
     labels, places = (None if each is None else _texts(file, each) for each in (classes, images))
     parts = [part for part in (labels, places) if part is not None]
     groups = None
     if parts:
-        groups = np.zeros(count, np.int64)
+        groups = np.zeros(len(boxes[0]), np.int64)
         for part in parts:
             numbers = np.unique(part, return_inverse=True)[1]
             groups = np.unique(groups * (numbers.max(initial=0) + 1) + numbers, return_inverse=True)[1]
-    labels = np.zeros(count, np.str_) if labels is None else labels
+    labels = np.zeros(len(boxes[0]), np.str_) if labels is None else labels
     return Detections(*boxes, scores, groups, labels, places)
 
 

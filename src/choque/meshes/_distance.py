@@ -61,7 +61,7 @@ def least_distances(one: Surface, two: Surface, poses: RigidPoses, bound: float,
     factor = moderation(one, two, poses.translation)
     if len(one.rows) and len(two.rows):
         one, two = resized(one, factor, thread_count), resized(two, factor, thread_count)
-        poses = RigidPoses(poses.rotation, poses.translation * factor)
+        poses = poses if factor == 1.0 else RigidPoses(poses.rotation, poses.translation * factor)
         limit = min(float(np.nextafter(bound, np.inf)) * factor, 1e154) ** 2
 
         def measure(first: int, last: int) -> None:

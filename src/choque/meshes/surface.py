@@ -68,22 +68,23 @@ def make_surface(vertices: F64, faces: I32, thread_count: int, rows: U32 | None 
 
 def moderation(one: Surface, two: Surface, others: F64) -> float:
     """Return the power of two, mostly 1, that brings all coordinates to where float32 holds their squares."""
-    small, large = 2.0**-50, 2.0**56
-    size = _greatest(one.root, two.root, one.middle, two.middle, others)
-    if not small < size < large:
-        size = _greatest(one.vertices, two.vertices, others)
-    return 1.0 if size == 0.0 or small < size < large else 2.0 ** (50 - frexp(size)[1])
+    size = _greatest(one.root[11:], two.root[11:], one.middle, two.middle, others)
+    if 2.0**-50 < size < 2.0**56:
+        return 1.0
+    size = _greatest(one.vertices, two.vertices, others)
+    return 2.0 ** (50 - frexp(size)[1]) if size else 1.0
 
 
 def _greatest(*parts: F64) -> float:
-    return max(float(np.abs(part).max(initial=0.0)) for part in parts)
+    return max(max(map(abs, x.ravel().tolist()), default=0.0) if x.size < 64 else float(np.abs(x).max()) for x in parts)
 
 
 def resized(surface: Surface, factor: float, thread_count: int) -> Surface:
     """Return the surface times ``factor``, with its triangles at the same places of the tree."""
-    faces = np.empty_like(surface.corners)
-    faces[surface.rows] = surface.corners
-    return surface if factor == 1.0 else make_surface(surface.vertices * factor, faces, thread_count, surface.rows)
+    if factor == 1.0:
+        return surface
+    faces = surface.corners[np.argsort(surface.rows)]
+    return make_surface(surface.vertices * factor, faces, thread_count, surface.rows)
 
 
 @kernel
