@@ -229,7 +229,7 @@ def test_a_method_that_misses_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda _: Run(3), "int was given"),
+        (lambda _: Run(3), "of type int"),
         (lambda _: Run(World(), dt=0), "dt is 0"),
         (lambda _: Run(World(), dt="soon"), "dt"),
         (lambda run: setattr(run, "speed", -1), "speed"),

@@ -154,7 +154,9 @@ def naming_damage(path: Path) -> Iterator[None]:
         raise UnreadableFile(f"The file {path} is not text in {problem.encoding.upper()} throughout.") from problem
     except Exception as problem:
         reason = next(iter(str(problem).splitlines()), "").rstrip(". ")
-        if not reason or isinstance(problem, LookupError | TypeError | AttributeError):  # which are about code
+        if isinstance(problem, KeyError):
+            reason = f"it has no {reason}"
+        elif not reason or isinstance(problem, LookupError | TypeError | AttributeError):  # which are about code
             reason = "something is missing or of another kind than the format asks for"
         raise UnreadableFile(f"The file {path} is truncated or damaged: {reason}.") from problem
 
