@@ -132,9 +132,8 @@ def triple(value: Any, name: str, *, single: bool = False) -> tuple[float, float
 
 def array(values: ArrayLike, name: str, contents: str) -> NDArray[Any]:
     """Return ``values`` as an array of any type, which should hold ``contents``; none of them may be masked."""
-    if hasattr(values, "filled") and np.ma.is_masked(
-        values
-    ):  # asked in this order: NumPy imports np.ma when it is used
+    # In this order: NumPy imports np.ma when it is first used.
+    if hasattr(values, "filled") and np.ma.is_masked(values):
         raise InvalidInput(f"{name} has masked values; fill them, or leave their rows out.")
     try:
         return np.asarray(_on_this_side(values, name) if hasattr(values, "__dlpack_device__") else values)
