@@ -45,7 +45,8 @@ def _pipelines() -> tuple[Any, Any]:
 
 KERNEL_PIPELINE, PART_PIPELINE = _pipelines()
 
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+# A kernel may allocate, also one that a part calls: without ``_nrt`` it would inherit the option of the part.
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": True}
 # Parts count no references, and Python cannot call them:
 PART_OPTIONS: dict[str, Any] = {**OPTIONS, "_nrt": False, "no_cpython_wrapper": True}
 

@@ -46,7 +46,7 @@ def quick_plane_side(a: Vector, b: Vector, c: Vector, point: Vector) -> int:
     return 0 if size == 0.0 else UNDECIDED
 
 
-@kernel
+@helper
 def plane_side(a: Vector, b: Vector, c: Vector, point: Vector) -> int:
     """Return 1 if ``point`` lies in front of the plane a b c, −1 if behind it, 0 if in it. Exact.
 
@@ -56,7 +56,7 @@ def plane_side(a: Vector, b: Vector, c: Vector, point: Vector) -> int:
     return _exact_plane_side(a, b, c, point) if side == UNDECIDED else side
 
 
-@kernel
+@helper
 def line_side(a: tuple[float, float], b: tuple[float, float], point: tuple[float, float]) -> int:
     """Return 1 if ``point`` lies left of the line from a to b, −1 if right of it, 0 if on it. Exact."""
     first = (a[0] - point[0]) * (b[1] - point[1])

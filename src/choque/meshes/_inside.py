@@ -37,7 +37,7 @@ def _place_points(
         answers[k] = place_point(point_of(points, k), surface, poses, row, stack)
 
 
-@kernel
+@helper
 def place_point(point: Vector, surface: Surface, poses: RigidPoses, row: int, stack: I64) -> int:
     """Return where a point lies: count the triangles that a ray along z from a point beside it passes.
 
@@ -106,7 +106,7 @@ def _is_below(point: Vector, surface: Surface, poses: RigidPoses, row: Integer, 
     return True
 
 
-@kernel
+@helper
 def _passes(point: Vector, triangle: Triangle) -> int:
     """Return 1 if the ray from the point beside ``point`` passes a triangle, 0 if not; `ON` if the point is in it."""
     a, b, c = triangle
@@ -125,7 +125,7 @@ def _passes(point: Vector, triangle: Triangle) -> int:
     return 1 if side * turn < 0 else 0
 
 
-@kernel
+@helper
 def _beside(a: Vector, b: Vector, point: Vector) -> int:
     """Return on which side of the line a b, seen along z, the point (x + ε, y + ε²) lies."""
     side = line_side(seen(a, 2), seen(b, 2), seen(point, 2))
@@ -136,7 +136,7 @@ def _beside(a: Vector, b: Vector, point: Vector) -> int:
     return 1 if b[0] > a[0] else -1
 
 
-@kernel
+@helper
 def _is_between(point: Vector, a: Vector, b: Vector) -> bool:
     if normal_axis(a, b, point) < 3:
         return False

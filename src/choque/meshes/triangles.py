@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from choque._core.kernel import helper, kernel
+from choque._core.kernel import helper
 from choque._core.predicates import line_side, plane_side, quick_plane_side
 from choque._core.vector import Vector, cross, dot, subtract
 
@@ -26,7 +26,7 @@ Signs: TypeAlias = tuple[int, int, int]
 Flat: TypeAlias = tuple[float, float]
 
 
-@kernel
+@helper
 def triangles_kind(one: Triangle, two: Triangle) -> int:
     """Return how two triangles meet: `APART`, `TOUCHING`, `CROSSING` or `COPLANAR`. Exact."""
     sides = _sides(two, one)
@@ -94,7 +94,7 @@ def are_surely_apart_neighbors(one: Triangle, two: Triangle) -> bool:
     return False
 
 
-@kernel
+@helper
 def neighbors_kind(one: Triangle, two: Triangle) -> int:
     """Return how two triangles of one mesh meet outside the corners that they share; `APART` if nowhere else. Exact.
 
@@ -131,7 +131,7 @@ def neighbors_kind(one: Triangle, two: Triangle) -> int:
     return COPLANAR
 
 
-@kernel
+@helper
 def intersection_of(one: Triangle, two: Triangle) -> tuple[Vector, Vector]:
     """Return the ends of the segment that two triangles in different planes share; NaN if they do not have one.
 
@@ -150,7 +150,7 @@ def intersection_of(one: Triangle, two: Triangle) -> tuple[Vector, Vector]:
     return start, end
 
 
-@kernel
+@helper
 def segment_meets(a: Vector, b: Vector, triangle: Triangle) -> bool:
     """Return whether the segment from a to b and a triangle with an interior share a point. Exact."""
     p, q, r = triangle
@@ -163,7 +163,7 @@ def segment_meets(a: Vector, b: Vector, triangle: Triangle) -> bool:
     return (one >= 0 and two >= 0 and three >= 0) or (one <= 0 and two <= 0 and three <= 0)
 
 
-@kernel
+@helper
 def normal_axis(a: Vector, b: Vector, c: Vector) -> int:
     """Return an axis along which a triangle is seen with an area, the best one if possible; 3 if it has no interior."""
     normal = cross(subtract(b, a), subtract(c, a))
@@ -179,7 +179,7 @@ def normal_axis(a: Vector, b: Vector, c: Vector) -> int:
     return 3
 
 
-@kernel
+@helper
 def seen(point: Vector, axis: int) -> Flat:
     """Return a point as it is seen along an axis."""
     if axis == 0:
@@ -190,7 +190,7 @@ def seen(point: Vector, axis: int) -> Flat:
 # Sides
 
 
-@kernel
+@helper
 def _sides(plane: Triangle, corners: Triangle) -> Signs:
     a, b, c = plane
     return plane_side(a, b, c, corners[0]), plane_side(a, b, c, corners[1]), plane_side(a, b, c, corners[2])
@@ -262,7 +262,7 @@ def _meeting_point(a: Vector, b: Vector, plane: Triangle) -> Vector:
 # Triangles in one plane, and triangles without interior
 
 
-@kernel
+@helper
 def _flat_kind(one: Triangle, two: Triangle) -> int:
     axis, other_axis = normal_axis(one[0], one[1], one[2]), normal_axis(two[0], two[1], two[2])
     if axis < 3 and other_axis < 3:
@@ -280,7 +280,7 @@ def _flat_kind(one: Triangle, two: Triangle) -> int:
     return TOUCHING if _segments_meet(a, b, c, d) else APART
 
 
-@kernel
+@helper
 def _ends(line: Triangle) -> tuple[Vector, Vector]:
     """Return the outermost two of three points on a line."""
     a, b, c = line
@@ -293,7 +293,7 @@ def _ends(line: Triangle) -> tuple[Vector, Vector]:
     return a, a
 
 
-@kernel
+@helper
 def _segments_meet(a: Vector, b: Vector, c: Vector, d: Vector) -> bool:
     if plane_side(a, b, c, d) != 0:
         return False
@@ -307,19 +307,19 @@ def _segments_meet(a: Vector, b: Vector, c: Vector, d: Vector) -> bool:
     return True
 
 
-@kernel
+@helper
 def _flat_meet(one: Triangle, two: Triangle, axis: int) -> bool:
     """Return whether two triangles or segments in one plane share a point: no line of an edge separates them."""
     return not (_is_separated(one, two, axis, 1) or _is_separated(two, one, axis, 1))
 
 
-@kernel
+@helper
 def _flat_overlap(one: Triangle, two: Triangle, axis: int) -> bool:
     """Return whether the interiors of two triangles in one plane share a point."""
     return not (_is_separated(one, two, axis, 0) or _is_separated(two, one, axis, 0))
 
 
-@kernel
+@helper
 def _is_separated(one: Triangle, two: Triangle, axis: int, least: int) -> bool:
     """Return whether the line of an edge of ``one`` has all of ``two`` on the far side; by 1 or, with 0, on it too."""
     for k in range(3):
@@ -336,7 +336,7 @@ def _is_separated(one: Triangle, two: Triangle, axis: int, least: int) -> bool:
     return False
 
 
-@kernel
+@helper
 def _flat_edge_side(a: Vector, b: Vector, point: Vector) -> int:
     """Return a number that is equal for points on one side of the line a b, and different for points on the other.
 
