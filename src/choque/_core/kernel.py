@@ -73,7 +73,8 @@ def helper(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
 
     A kernel counts references to every array that it passes on, with atomic instructions: half the time of a query
     that takes a few hundred nanoseconds. The caller of a helper holds the arrays anyway. Helpers are not kept on disk:
-    the kernels are, with their helpers inside.
+    the kernels are, with their helpers inside. A kernel that another one calls becomes a program of its own as well,
+    which takes 50 to 100 ms each; as helpers, the twenty functions of a mesh query compile in half the time.
     """
     return _part(function, PART_OPTIONS)
 
