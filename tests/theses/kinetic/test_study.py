@@ -10,7 +10,14 @@ from choque.lab import Result
 from choque.lab.records import Records
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff
-from choque.theses.kinetic.study import FRAME_METHODS, STUDY, beside_the_matrix, instance, ten_times_direct
+from choque.theses.kinetic.study import (
+    FRAME_METHODS,
+    STUDY,
+    beside_the_matrix,
+    incremental_overtakes,
+    instance,
+    ten_times_direct,
+)
 
 METHODS = ("kinetic", *FRAME_METHODS)
 
@@ -80,3 +87,33 @@ def test_ten_times_is_judged_at_every_density(dense: list[float], verdict: str, 
     ]
     finding = ten_times_direct(Result(STUDY, Path(), {}, Records(rows)))  # type: ignore[arg-type]
     assert (finding.verdict, finding.measured) == (verdict, measured)
+
+
+@pytest.mark.parametrize(
+    ("rates", "seconds", "verdict"),
+    [
+        ((10, 1_000), (0.5, 2.0), "confirmed"),
+        ((10, 1_000), (1.5, 2.0), "refuted"),
+        ((300, 1_000), (1.5, 2.0), "not testable here"),
+        ((300, 1_000), (0.5, 2.0), "confirmed"),
+    ],
+)
+def test_that_incremental_is_never_faster_needs_the_lowest_frame_rate(
+    rates: tuple[int, int], seconds: tuple[float, float], verdict: str
+) -> None:
+    """A tenth of the design had no rate below 300 a second, and refuted what holds up to 30."""
+    rows = [
+        {
+            **_parameters(n=1_000, occupancy=0.05, frames_per_second=rate, method=method, seed=seed),
+            "duration": 1.0,
+            "cell": f"{rate} {method} {seed}",
+            "verdict": "exact",
+            "repetition": 0,
+            "total": total if method == "incremental" else 1.0,
+        }
+        for rate, total in zip(rates, seconds, strict=True)
+        for method in ("incremental", "kinetic")
+        for seed in range(3)
+    ]
+    finding = incremental_overtakes(Result(STUDY, Path(), {}, Records(rows)))  # type: ignore[arg-type]
+    assert finding.verdict == verdict

@@ -400,6 +400,8 @@ def incremental_overtakes(result: Result) -> Finding:
         ratio = result.ratio("incremental", "kinetic", frames_per_second=rate, **where)
         if ratio.upper < 1:
             faster.append(rate)
+    if not faster and rates[0] > RATES[0]:
+        return not_testable(f"needs {RATES[0]} frames a second; the lowest rate of this run is {rates[0]:g}")
     words = f"up to {max(faster):g} frames a second" if faster else f"not at {rates[0]:g} a second or more"
     return found(bool(faster), words, f"of {', '.join(f'{rate:g}' for rate in rates)} frames a second")
 
